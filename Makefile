@@ -1,0 +1,58 @@
+# Two commands: `make demo` and `make test`. Everything is installed into $(VENV); nothing else is touched.
+
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+# The first of these that is Python 3.11 or newer and can make an environment.
+PY ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
+	if $$name -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	then command -v $$name; break; fi; done)
+
+# uv installs in seconds; where it cannot be had, pip does the same more slowly.
+INSTALL = if $(BIN)/python -m uv --version >/dev/null 2>&1 \
+	&& $(BIN)/python -m uv pip install -q --python $(BIN)/python -e
+
+.PHONY: demo test check lab bench notebooks env clean help
+.DEFAULT_GOAL := help
+
+demo: $(VENV)/.ok  ## run the tutorial and print the composed table
+	@$(BIN)/python notebooks/demo.py
+
+test: $(VENV)/.ok  ## all tests, the tutorials included
+	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout 60 \
+		--nbval-sanitize-with notebooks/nbval_sanitize.cfg notebooks/*.ipynb
+
+check: $(VENV)/.ok-dev  ## ruff and strict mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a container)
+	$(BIN)/jupyter lab --allow-root notebooks/01_quickstart.ipynb
+
+bench: $(VENV)/.ok  ## compose beside asyncio.gather, import cost, memory
+	@$(BIN)/python benchmarks/compose.py
+
+notebooks: $(VENV)/.ok  ## execute every tutorial again, in place
+	$(BIN)/python notebooks/build.py
+
+env: $(VENV)/.ok  ## only set up $(VENV)
+
+clean:  ## remove the environment and what was built
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+help:  ## this list
+	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/.ok: pyproject.toml
+	@test -n "$(PY)" || { echo "agentctx_nb needs Python 3.11 or newer with its venv module, and none was found." \
+		"Install one (Debian, Ubuntu: apt install python3-venv) or name it: make $(MAKECMDGOALS) PY=/path/to/python3"; exit 1; }
+	$(PY) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check uv || echo "uv cannot be installed here; going on with pip"
+	@$(INSTALL) '.[test]'; then :; else $(BIN)/python -m pip install -q -e '.[test]'; fi
+	@touch $@
+
+$(VENV)/.ok-dev $(VENV)/.ok-lab: $(VENV)/.ok-%: $(VENV)/.ok
+	@$(INSTALL) '.[$*]'; then :; else $(BIN)/python -m pip install -q -e '.[$*]'; fi
+	@touch $@
