@@ -1,0 +1,249 @@
+"""Find the values of secrets in a text, in whatever shape they stand there, and put a label over them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = ["SHORTEST_MASKED", "Masker", "secret_texts"]
+
+SHORTEST_MASKED = 4  # below that a mask would hide ordinary words
+_SHORTEST_ANYWHERE = 8  # below that a value is only looked for as a whole word
+_SHORTEST_CUT = 20  # from here on the start of a value is a secret too, as a cut-off view shows it
+_CUT = 12
+
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+# Compiled when first used: an import has none of them to pay for.
+_ESCAPE_BEFORE = r"(?:%[0-9A-Fa-f]{2}|\\[nrtbfv]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})\Z"
+_LABEL_NAME = r"[A-Za-z0-9_.\-]{1,64}"
+
+
+class _Form(NamedTuple):
+    """One way a secret may be written; ``kind`` says what of its surroundings belongs to it."""
+
+    text: str
+    secret: str
+    name: str
+    kind: str  # "anywhere", "word", "base64", "base64 word" or "start"
+
+
+class Masker:
+    """The registered secrets, and the one function that hides them.
+
+    >>> masker = Masker()
+    >>> masker.add("STOCK_API_KEY", "k3y-0f-the-d00r")
+    >>> masker.mask("GET /quote?token=k3y-0f-the-d00r")
+    'GET /quote?token=[secret STOCK_API_KEY]'
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._secrets: dict[str, str] = {}  # value -> name
+        self._known: dict[str, tuple[_Form, ...]] = {}  # value -> its forms, made when first needed
+        self._ready: tuple[tuple[_Form, ...], dict[str, str]] | None = ((), {})
+
+    def add(self, name: str, value: Any) -> None:
+        """Hide ``value`` from now on, and whatever texts and numbers stand in it when it is a container.
+
+        A value that is replaced later stays hidden: what was written while it was in use still holds it.
+        """
+        with self._lock:
+            for text in secret_texts(value):
+                if len(text) >= SHORTEST_MASKED and text not in self._secrets:
+                    self._secrets[text] = name
+                    self._ready = None
+
+    def mask(self, text: str) -> str:
+        """Return ``text`` with every secret in it covered by ``[secret NAME]``; no part of one is kept."""
+        forms, labels = self._ready or self._prepare()
+        hits = [form for form in forms if form.text in text]
+        if not hits:
+            return text
+        return _cover(text, sorted(_spans(text, hits)), labels)
+
+    def _prepare(self) -> tuple[tuple[_Form, ...], dict[str, str]]:
+        with self._lock:
+            forms: dict[_Form, None] = {}
+            for secret, name in self._secrets.items():
+                if secret not in self._known:
+                    self._known[secret] = tuple(_forms_of(secret, name))
+                forms.update(dict.fromkeys(self._known[secret]))
+            labels = {name: _label(name, self._secrets) for name in self._secrets.values()}
+            self._ready = (tuple(forms), labels)
+            return self._ready
+
+
+def secret_texts(value: Any) -> Iterator[str]:
+    """Yield the texts to hide for the secret ``value``: itself, a number's digits, what a container holds."""
+    from collections.abc import Mapping
+
+    if value is None or isinstance(value, bool) or value in ("true", "false"):
+        return  # a switch, hidden nowhere: every other sentence holds these words
+    if isinstance(value, str):
+        if value.strip():
+            yield value.strip()
+    elif isinstance(value, (bytes, bytearray)):
+        yield from secret_texts(bytes(value).decode("utf-8", "replace"))
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from secret_texts(item)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in value:
+            yield from secret_texts(item)
+    else:
+        yield from secret_texts(str(value))
+
+
+def _forms_of(secret: str, name: str) -> Iterator[_Form]:
+    """Yield every form of ``secret`` that is looked for, the plain one first."""
+    import base64
+    from binascii import hexlify
+
+    whole = len(secret) < _SHORTEST_ANYWHERE
+    for text in _escaped(secret):
+        yield _Form(text, secret, name, "word" if whole else "anywhere")
+    raw = secret.encode("utf-8", "surrogatepass")
+    for text in (hexlify(raw).decode(), hexlify(raw).decode().upper()):
+        yield _Form(text, secret, name, "word" if whole else "anywhere")
+    if whole:
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield _Form(encode(raw).decode().rstrip("="), secret, name, "base64 word")
+        return
+    for shift in range(3):
+        # Only these characters are decided by the secret alone, wherever it stands in what was encoded.
+        first, last = (0, 2, 3)[shift], (len(raw) + shift) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield _Form(encode(b"\0" * shift + raw).decode()[first:last], secret, name, "base64")
+    for line in secret.splitlines() if "\n" in secret else ():
+        if len(line) >= _CUT and not re.search(r"\s", line):
+            yield _Form(line, secret, name, "anywhere")
+    start = secret[:_CUT]
+    if len(secret) >= _SHORTEST_CUT and _looks_random(start):
+        yield _Form(start, secret, name, "start")
+
+
+def _escaped(secret: str) -> Iterator[str]:
+    """Yield ``secret`` as it is and as two turns of JSON, HTML, URL or Python escaping write it."""
+    seen = dict.fromkeys([secret])
+    if not secret.isascii():
+        import unicodedata
+
+        seen.update(dict.fromkeys(unicodedata.normalize(form, secret) for form in ("NFC", "NFD")))
+    for _ in range(2):
+        for text in tuple(seen):
+            seen.update(dict.fromkeys(_escapes(text)))
+    yield from seen
+
+
+def _escapes(text: str) -> Iterator[str]:
+    import html
+    import json
+    from urllib.parse import quote, quote_plus
+
+    yield json.dumps(text)[1:-1]
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield json.dumps(text)[1:-1].replace("/", "\\/")
+    yield repr(text)[1:-1]
+    raw = text.encode("utf-8", "surrogatepass")
+    yield repr(raw)[2:-1]
+    escaped = html.escape(text)
+    yield escaped
+    yield html.escape(text, quote=False)
+    yield escaped.replace("&#x27;", "&#39;")
+    yield escaped.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
+    yield escaped.replace("&#x27;", "&apos;")
+    for encoded in (quote(raw, safe=""), quote(raw), quote_plus(raw)):
+        yield encoded
+        yield re.sub("%[0-9A-F]{2}", _lower, encoded)
+
+
+def _lower(found: re.Match[str]) -> str:
+    return found.group().lower()
+
+
+def _looks_random(start: str) -> bool:
+    """Tell whether the start of a secret is worth hiding alone: no address, no sentence, no plain words."""
+    if "://" in start or re.search(r"\s", start):
+        return False
+    return any(c.isdigit() for c in start) or (start != start.lower() and start != start.upper())
+
+
+def _label(name: str, secrets: Iterable[str]) -> str:
+    """Return what covers the secret ``name``: a name that is itself a secret is not written."""
+    named: tuple[str, ...] = (f"[secret {name}]",) if re.fullmatch(_LABEL_NAME, name) else ()
+    for label in (*named, "[secret]", "***"):
+        if not any(secret in label for secret in secrets):
+            return label
+    return "***"
+
+
+def _spans(text: str, hits: list[_Form]) -> Iterator[tuple[int, int, str]]:
+    """Yield ``(start, end, name)`` of each occurrence, the overlapping ones too."""
+    for form in hits:
+        start = text.find(form.text)
+        while start >= 0:
+            end = start + len(form.text)
+            if form.kind == "base64":
+                # The neighbours hold some bits of the secret's first and last byte.
+                end += text[end : end + 1] in _BASE64
+                yield start - (text[start - 1 : start] in _BASE64), _past_padding(text, end), form.name
+            elif form.kind == "start":
+                yield start, end + _shared(text, end, form.secret, _CUT), form.name
+            elif form.kind == "anywhere" or _is_word(text, start, end):
+                yield start, _past_padding(text, end) if form.kind == "base64 word" else end, form.name
+            start = text.find(form.text, start + 1)
+
+
+def _past_padding(text: str, end: int) -> int:
+    while text[end : end + 1] == "=":
+        end += 1
+    return end
+
+
+def _shared(text: str, at: int, secret: str, done: int) -> int:
+    """Return how many more characters of ``secret`` stand in ``text``, beyond the ``done`` first ones."""
+    more = 0
+    while done + more < len(secret) and text[at + more : at + more + 1] == secret[done + more]:
+        more += 1
+    return more
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Tell whether ``text[start:end]`` stands alone: ``1234`` is no word in ``91234`` or in ``id_1234``."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if (
+        _glues(before)
+        and _glues(text[start])
+        and not re.search(_ESCAPE_BEFORE, text[max(0, start - 6) : start])
+    ):
+        return False
+    return not (_glues(after) and _glues(text[end - 1]))
+
+
+def _glues(char: str) -> bool:
+    """Tell whether ``char`` makes one word with a letter beside it; scripts without spaces never do."""
+    return char == "_" or (char.isalnum() and not (char >= "\u2e80" or "\u0e00" <= char <= "\u0eff"))
+
+
+def _cover(text: str, spans: list[tuple[int, int, str]], labels: Mapping[str, str]) -> str:
+    """Replace each span by its label; spans that overlap become one, named after the longest."""
+    parts: list[str] = []
+    done = 0
+    index = 0
+    while index < len(spans):
+        start, end, name = spans[index]
+        longest = end - start
+        index += 1
+        while index < len(spans) and spans[index][0] < end:
+            next_start, next_end, next_name = spans[index]
+            if next_end - next_start > longest:
+                longest, name = next_end - next_start, next_name
+            end = max(end, next_end)
+            index += 1
+        parts += text[done:start], labels[name]
+        done = end
+    return "".join([*parts, text[done:]])
