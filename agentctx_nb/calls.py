@@ -1,0 +1,87 @@
+"""How one provider of a run is awaited: bare, under the stop-watch, or with all that it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.flights import flight_key
+from agentctx_nb.provider import read_result
+from agentctx_nb.stopwatch import timed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from agentctx_nb.execution import Run
+    from agentctx_nb.provider import Call, Part
+
+__all__ = ["prepared", "stop_watched"]
+
+
+def prepared(run: Run, i: int) -> Call:
+    """Return the call for the provider at ``i``, with what its plan says about it."""
+    call = run.plan.calls[i]
+    if i not in run.plan.quick:
+        call = stop_watched(run, i, call)
+    if i in run.plan.needs:
+        call = _informed(run, i, call)
+    return _limited(run, i, call) if i in run.plan.special else call
+
+
+def stop_watched(run: Run, i: int, call: Call) -> Call:
+    """Tell the run how long the provider holds the loop, and its plan whether it is quick."""
+
+    def tell(held_ns: int, suspended: bool) -> None:  # noqa: FBT001  called by place
+        run.held_ns[i] = held_ns
+        if not suspended:
+            run.plan.quick.add(i)
+
+    return lambda runtime, message, state: timed(call(runtime, message, state), tell)
+
+
+def _informed(run: Run, i: int, call: Call) -> Call:
+    def informed(runtime: Any, message: Any, _: Any) -> Awaitable[Any]:
+        assert run.state_for is not None
+        return call(runtime, message, run.state_for(run, run.plan.needs[i]))
+
+    return informed
+
+
+def _limited(run: Run, i: int, call: Call) -> Call:
+    provider = run.plan.entries[i].provider
+
+    async def limited(runtime: Any, message: Any, state: Any) -> Any:
+        if provider.timeout:
+            run.alarm.set("late", i, seconds=provider.timeout)
+        try:
+            if provider.ttl:
+                return await _shared(run, i, lambda: call(runtime, message, state))
+            return await call(runtime, message, state)
+        finally:
+            # Also one that held the loop, so that no timer could fire, is late.
+            if run.alarm.drop("late", i):
+                run.timed_out.add(i)
+
+    return limited
+
+
+async def _shared(run: Run, i: int, call: Callable[[], Awaitable[Any]]) -> Part:
+    entry = run.plan.entries[i]
+    flights = run.runtime.flights
+    needs = tuple(run.plan.entries[need] for need in run.plan.needs.get(i, ()))
+    key = flight_key(entry, run.message, needs)
+    if key is None:
+        return read_result(await call())
+    if run.skip_cache:
+        began = time.monotonic()
+        part = read_result(await call())
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():  # by itself, or past a deadline: both are failures
+            flights.keep(key, part, entry, began=began)
+        return part
+    if entry.name not in run.fresh and (part := flights.kept(key)) is not None:
+        run.cached.add(i)
+        return part  # type: ignore[no-any-return]  # the runtime is any object here
+    run.held_ns[i] = 0  # whoever starts the run tells more; the others only wait
+    return await flights.join(key, entry, call)  # type: ignore[no-any-return]

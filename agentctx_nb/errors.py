@@ -1,0 +1,198 @@
+"""Every exception this package raises itself, how one is told in a line, and the nearest right name.
+
+AgentCtxError
+├── DefinitionError            a provider, message or option was written wrongly (ValueError)
+│   ├── DefinitionTypeError    ... by giving something of the wrong type (TypeError)
+│   └── CycleError             providers that wait for each other through ``after=``
+├── ResultError                what a ``get`` returned is no result (TypeError)
+├── UnknownNameError           a name nobody registered (KeyError)
+│   ├── UnknownProviderError
+│   └── UnknownActionError
+├── CompositionRecursionError  a provider composing itself (RecursionError)
+├── ProviderCancelledError     a provider cancelled itself (RuntimeError)
+├── ProviderTimeoutError       our deadline passed, not the provider's own (TimeoutError)
+├── LoopError                  synchronous code cannot wait on this event loop (RuntimeError)
+└── MissingExtraError          an optional library is not installed (ImportError)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "AgentCtxError",
+    "CompositionRecursionError",
+    "CycleError",
+    "DefinitionError",
+    "DefinitionTypeError",
+    "LoopError",
+    "MissingExtraError",
+    "ProviderCancelledError",
+    "ProviderTimeoutError",
+    "ResultError",
+    "UnknownActionError",
+    "UnknownNameError",
+    "UnknownProviderError",
+    "describe",
+    "did_you_mean",
+    "nearest_names",
+    "without_our_frames",
+]
+
+LONGEST_NAME = 200
+
+
+class AgentCtxError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class DefinitionError(AgentCtxError, ValueError):
+    """A provider, message or option was written wrongly."""
+
+
+class DefinitionTypeError(DefinitionError, TypeError):
+    """A provider, message or option was given something of the wrong type."""
+
+
+class CycleError(DefinitionError):
+    """Providers wait for each other through ``after=``; ``cycle`` names them in order."""
+
+    def __init__(self, cycle: tuple[str, ...]) -> None:
+        self.cycle = cycle
+        path = " → ".join(cycle)
+        super().__init__(f"providers wait for each other: {path}; remove one of these after=")
+
+
+class ResultError(AgentCtxError, TypeError):
+    """A ``get`` returned something that is not text, values and data."""
+
+
+class UnknownNameError(AgentCtxError, KeyError):
+    """Nobody registered ``name``; ``near`` holds the closest names that exist."""
+
+    kind = "thing"
+
+    def __init__(self, name: str, near: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.near = near
+        said = repr(name if len(name) <= LONGEST_NAME else f"{name[:60]}…")
+        super().__init__(f"no {self.kind} is registered as {said}{_or_else(near)}")
+
+    def __str__(self) -> str:  # a KeyError would print its message in quotes
+        return str(self.args[0])
+
+
+class UnknownProviderError(UnknownNameError):
+    """Nobody registered a provider under this name."""
+
+    kind = "provider"
+
+
+class UnknownActionError(UnknownNameError):
+    """Nobody registered an action under this name."""
+
+    kind = "action"
+
+
+class CompositionRecursionError(AgentCtxError, RecursionError):
+    """A provider started a composition that runs the same provider; ``chain`` shows how."""
+
+    def __init__(self, chain: tuple[str, ...]) -> None:
+        self.chain = chain
+        path = " → ".join(chain)
+        super().__init__(
+            f"provider {chain[-1]} composes itself: {path}; "
+            "compose inside a provider with only_include=True and other names"
+        )
+
+
+class ProviderCancelledError(AgentCtxError, RuntimeError):
+    """A provider raised ``CancelledError`` or cancelled its own task, which nobody had asked for."""
+
+    def __init__(self, provider: str) -> None:
+        self.provider = provider
+        super().__init__(f"provider {provider} cancelled itself")
+
+
+class ProviderTimeoutError(AgentCtxError, TimeoutError):
+    """A provider did not finish before ``seconds`` were over and was cancelled."""
+
+    def __init__(self, provider: str, seconds: float) -> None:
+        self.provider = provider
+        self.seconds = seconds
+        super().__init__(f"provider {provider} was cancelled after its deadline of {seconds:g} s")
+
+
+class LoopError(AgentCtxError, RuntimeError):
+    """Synchronous code cannot wait for a composition on the event loop that is running."""
+
+
+class MissingExtraError(AgentCtxError, ImportError):
+    """``package`` is needed for ``purpose`` and comes with the extra ``extra``."""
+
+    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed: pip install 'agentctx_nb[{extra}]'"
+        )
+
+
+def describe(error: BaseException) -> str:
+    """Return the exception's type and message, whatever its ``__str__`` does."""
+    try:
+        message = str(error)
+    except Exception as exc:  # noqa: BLE001  the error to show is the provider's
+        message = f"(its message cannot be shown: {type(exc).__name__})"
+    name = type(error).__name__
+    return f"{name}: {message}" if message else name
+
+
+def without_our_frames(error: Exception) -> Exception:
+    """Return ``error`` with its traceback starting where the provider's own code does.
+
+    What stands above it is this package, and asyncio where a worker thread's error came back.
+    """
+    trace = error.__traceback__
+    while trace is not None and _is_plumbing(trace.tb_frame.f_globals.get("__name__", "")):
+        trace = trace.tb_next
+    return error.with_traceback(trace)
+
+
+def _is_plumbing(module: str) -> bool:
+    package, _, inner = module.partition(".")
+    return package == "asyncio" or (package == "agentctx_nb" and not inner.startswith("library"))
+
+
+def nearest_names(name: str, names: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
+    """Return up to ``most`` of ``names`` that look like ``name``, closest first.
+
+    Case and underscores do not count, so ``weather`` is near ``WEATHER`` and
+    ``alwaysrun`` near ``always_run``.
+
+    >>> nearest_names("dynmic", ["dynamic", "private", "position"])
+    ('dynamic',)
+    """
+    from difflib import get_close_matches
+
+    plain = {known: known.replace("_", "").casefold() for known in names}
+    wanted = name[:LONGEST_NAME].replace("_", "").casefold()  # the comparison is quadratic
+    hits = get_close_matches(wanted, set(plain.values()), n=most, cutoff=0.6)
+    ranked = [known for hit in hits for known, folded in plain.items() if folded == hit]
+    return tuple(ranked[:most])
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` when something is near, else an empty string.
+
+    >>> did_you_mean("dynmic", ["dynamic"])
+    "; did you mean 'dynamic'?"
+    """
+    return _or_else(nearest_names(name, names))
+
+
+def _or_else(near: tuple[str, ...]) -> str:
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -1,0 +1,399 @@
+"""Run the chosen providers together, each failing alone.
+
+A *driver* is a task that takes the next provider and awaits it inline. While providers finish at
+once, one driver serves them all: one task a composition, not one a provider. A provider that
+suspends keeps its driver's task to itself, from its first step to its last, and another driver goes
+on with the rest, so all that wait wait together. Never is a first step run outside the task that
+runs the others: timeouts, task groups and HTTP clients remember the task they were entered in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextvars import Context, copy_context
+from operator import length_hint
+from time import perf_counter_ns as now_ns
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.alarm import Alarm
+from agentctx_nb.calls import prepared, stop_watched
+from agentctx_nb.clean_up import wait_for_clean_up
+from agentctx_nb.driver import Driver, composing
+from agentctx_nb.errors import ProviderCancelledError, ProviderTimeoutError, without_our_frames
+from agentctx_nb.provider import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from agentctx_nb.model import Memory
+    from agentctx_nb.plan import Plan
+    from agentctx_nb.provider import Call
+
+__all__ = ["Run"]
+
+EAGER = sys.version_info >= (3, 12)
+WATCHDOG_SECONDS = 5.0  # a provider still running then is named in the log
+DEADLINE_GRACE_SECONDS = 1.0  # for the clean-up of a provider past its deadline
+CANCEL_GRACE_SECONDS = 5.0  # for the clean-up of all, when the composition is cancelled
+NOTHING_KEPT: dict[int, Part | Exception] = {}
+
+
+class Run:
+    """One composition under way, and afterwards what came of each provider.
+
+    Index by place in the plan: ``results`` (as returned, or a checked `Part`), ``errors``,
+    ``starts_ns`` and ``ends_ns`` (`time.perf_counter_ns`), ``held_ns`` (time the provider held the
+    event loop, all of it where it is not there, None where it is not known), ``timed_out``,
+    ``cached``. What ``kept`` holds, a result or an error, is not run again.
+    """
+
+    _loop: asyncio.AbstractEventLoop
+    _context: Context
+    began_ns = 0
+    _live = 0
+    _spares = 0
+    _started = 0
+    _burst = 1
+    _over = False
+    alarm: Alarm
+    _waiter: asyncio.Future[None] | None = None
+    _stopping = False
+    _named_slow: frozenset[int] = frozenset()
+    _fatal: BaseException | None = None
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        runtime: Any,
+        message: Memory,
+        state: Any,
+        timeout: float | None = None,
+        skip_cache: bool = False,
+        fresh: Collection[str] = (),
+        kept: Mapping[int, Part | Exception] | None = None,
+        state_for: Callable[[Run, list[int]], Any] | None = None,
+    ) -> None:
+        count = len(plan.names)
+        self.plan = plan
+        self.runtime = runtime
+        self.message = message
+        self.state = state
+        self.timeout = timeout
+        self.skip_cache = skip_cache
+        self.fresh = fresh
+        self.kept = kept or NOTHING_KEPT
+        self.state_for = state_for
+        self.parent = composing.get()
+        self.results: list[Any] = [None] * count
+        self.starts_ns = [0] * count
+        self.ends_ns = [0] * count
+        self.held_ns: dict[int, int | None] = {}
+        self.errors: dict[int, Exception] = {}
+        self.timed_out: set[int] = set()
+        self.cached: set[int] = set()
+        self._drivers: list[Driver] = []
+        self._released: list[int] = []
+        self._open_needs: dict[int, int] = {}
+        self._queue: Iterator[tuple[int, Call]]
+        for i, outcome in self.kept.items():
+            if isinstance(outcome, Part):
+                self.results[i] = outcome
+                self.cached.add(i)
+            else:
+                self.errors[i] = outcome
+
+    async def go(self) -> None:
+        """Run every provider of the plan; return when all have ended."""
+        self._loop = asyncio.get_running_loop()
+        self.began_ns = now_ns()
+        self._context = copy_context()
+        self.alarm = Alarm(self._loop, self._ring)
+        if self.timeout is not None:
+            self.alarm.set("over", seconds=self.timeout)
+        self._queue = self._first_wave()
+        self._pump()
+        try:
+            if (self._live or self._released) and self._fatal is None:
+                await self._wait()
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        finally:
+            self.alarm.off()
+        if self._fatal is not None:
+            await self._stop()
+            raise self._fatal
+        self._settle_late()
+
+    # Which provider next ------------------------------------------------------------------
+
+    def _first_wave(self) -> Iterator[tuple[int, Call]]:
+        plan = self.plan
+        if not (plan.special or plan.needs or self.kept) and len(plan.quick) == len(plan.names) > 0:
+            if EAGER:
+                return enumerate(plan.calls)
+            wave = list(enumerate(plan.calls))
+            last, call = wave[-1]
+            wave[-1] = (last, stop_watched(self, last, call))  # no spare follows to show if it suspends
+            return iter(wave)
+        if plan.needs:
+            self._open_needs = {
+                i: sum(need not in self.kept for need in needs) for i, needs in plan.needs.items()
+            }
+        later = {i for i, count in self._open_needs.items() if count}.union(self.kept)
+        return iter([(i, prepared(self, i)) for i in range(len(plan.names)) if i not in later])
+
+    # Drivers ------------------------------------------------------------------------------
+
+    def _pump(self) -> None:
+        """Start drivers until everything that can start has started."""
+        if self._released:
+            wave = [(i, prepared(self, i)) for i in self._released]
+            self._released = []
+            self._queue = iter([*self._queue, *wave])
+        if not EAGER:
+            self._start_plain(1)
+            return
+        last = len(self.plan.names) - 1
+        while self._fatal is None:
+            driver = self._start_eager()
+            if driver.exhausted:
+                return
+            at = driver.at
+            if at in self.plan.quick:  # not so quick after all; of this run only the first step is known
+                self.plan.quick.discard(at)
+                self.held_ns[at] = now_ns() - self.starts_ns[at]
+            if at == last and not self.plan.needs:
+                return
+
+    def _start_eager(self) -> Driver:
+        driver = Driver(self)
+        context = self._context.copy()
+        context.run(composing.set, driver)
+        self._live += 1
+        drivers = self._drivers
+        drivers.append(driver)  # before it starts: where loops nest, a deadline may pass within its first step
+        driver.task = asyncio.Task(
+            self._drive(driver, context), loop=self._loop, eager_start=True, context=context
+        )
+        if driver.at < 0:  # it has ended already; kept here it would hold the run in a cycle
+            if drivers[-1] is driver:
+                drivers.pop()
+            else:
+                drivers.remove(driver)
+        return driver
+
+    def _start_plain(self, count: int) -> None:
+        """Start ordinary tasks, for 3.11: each starting driver has spares scheduled behind it.
+
+        The spares double (1, 2, 4, …), so providers that end at once need two tasks, and N that
+        suspend need O(log N) turns of the loop.
+        """
+        self._live += count
+        self._spares += count
+        for _ in range(count):
+            driver = Driver(self)
+            context = self._context.copy()
+            context.run(composing.set, driver)
+            driver.task = asyncio.Task(self._drive_plain(driver, context), loop=self._loop, context=context)
+            self._drivers.append(driver)
+
+    async def _drive_plain(self, driver: Driver, context: Context) -> None:
+        self._spares -= 1
+        self._started += 1
+        left = length_hint(self._queue)  # exact for a list's iterator
+        if left > 1 and not self._spares:
+            self._start_plain(min(self._burst, left - 1))
+            self._burst *= 2
+        await self._drive(driver, context)
+
+    async def _drive(self, driver: Driver, context: Context) -> None:
+        runtime, message, state = self.runtime, self.message, self.state
+        results, starts, ends = self.results, self.starts_ns, self.ends_ns
+        timed_out, dependents = self.timed_out, self.plan.dependents
+        task = asyncio.current_task()
+        assert task is not None
+        driver.task = task
+        cancelling = task.cancelling
+        started = self._started
+        untouched = context.copy()
+        start = now_ns()
+        try:
+            for i, call in self._queue:
+                driver.at = i
+                starts[i] = start
+                try:
+                    results[i] = await call(runtime, message, state)
+                except Exception as exc:  # noqa: BLE001  one provider's error hurts no other
+                    if driver.abandoned:
+                        return
+                    self.errors[i] = without_our_frames(exc)
+                except asyncio.CancelledError as exc:
+                    if driver.abandoned or self._stopping:
+                        raise
+                    self._cancelled_itself(i, exc)  # or it is past its deadline, which is told later
+                except BaseException as exc:  # noqa: BLE001  SystemExit belongs to the caller's task
+                    self._fatal = exc
+                    return
+                if i in timed_out:
+                    if driver.abandoned:
+                        results[i] = None
+                        return
+                    self._ended_late(i)
+                ends[i] = end = now_ns()
+                if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
+                    started = self._started
+                    if i in self.plan.quick:
+                        self.plan.quick.discard(i)
+                        self.held_ns[i] = None
+                if dependents:
+                    self._release(i)
+                # It set a context variable, or cancelled its own task: the next needs a clean one.
+                try:
+                    touched = context != untouched
+                except Exception:  # noqa: BLE001  a value that cannot be compared, such as an array, is another
+                    touched = True
+                if touched or cancelling():
+                    if cancelling() and i not in self.errors and not self._stopping:
+                        self._cancelled_itself(i, None)
+                    if not EAGER and not self._spares and length_hint(self._queue):
+                        self._start_plain(1)
+                    return
+                start = end
+            driver.exhausted = True
+        finally:
+            driver.at = -1
+            if not driver.abandoned:
+                self._live -= 1
+            self._wake_if_done()
+
+    def _cancelled_itself(self, i: int, cause: BaseException | None) -> None:
+        error = ProviderCancelledError(self.plan.names[i])
+        error.__cause__ = cause
+        self.errors[i] = error
+        self.results[i] = None
+
+    def _release(self, i: int) -> None:
+        """Provider ``i`` has ended: those that waited for nothing else can start."""
+        for dependent in self.plan.dependents.get(i, ()):
+            self._open_needs[dependent] -= 1
+            if not self._open_needs[dependent] and not self._over:
+                if not self._released:
+                    self._loop.call_soon(self._pump_and_wake)
+                self._released.append(dependent)
+
+    def _pump_and_wake(self) -> None:
+        if self._stopping or self._over:
+            self._released = []
+        else:
+            self._pump()
+        self._wake_if_done()
+
+    def _wake_if_done(self) -> None:
+        waiter = self._waiter
+        ended = not self._live and not self._released
+        if waiter is not None and not waiter.done() and (ended or self._fatal is not None):
+            waiter.set_result(None)
+
+    # Waiting, deadlines, cancellation -----------------------------------------------------
+
+    async def _wait(self) -> None:
+        self.alarm.set("slow", seconds=WATCHDOG_SECONDS)
+        self._waiter = self._loop.create_future()
+        await self._waiter
+
+    def _ring(self, what: str, i: int) -> None:
+        """A deadline has passed: of one provider, of the call, or of somebody's patience."""
+        running = [driver for driver in self._drivers if driver.at >= 0 and not driver.abandoned]
+        if what == "over":
+            self._over = True
+            self._start_no_more()
+        if what == "slow":
+            self._say_slow(running)
+        for driver in running:
+            if what == "over" or (what == "late" and driver.at == i):
+                self.timed_out.add(driver.at)
+                self.alarm.set("gone", driver.at, seconds=DEADLINE_GRACE_SECONDS)
+                driver.task.cancel()
+            elif what == "gone" and driver.at == i:
+                self._abandon(driver)
+        self._wake_if_done()
+
+    def _ended_late(self, i: int) -> None:
+        """Provider ``i`` ended after its deadline; where that cancelled the task, the next gets another."""
+        self._settle_one(i)
+        self.alarm.drop("gone", i)
+
+    def _abandon(self, driver: Driver) -> None:
+        """Go on without a provider that ignores its cancellation; what it still does is dropped."""
+        driver.abandoned = True
+        self._live -= 1
+        i = driver.at
+        self.alarm.drop("late", i)
+        self.ends_ns[i] = now_ns()
+        self.held_ns.setdefault(i, None)
+        self._settle_one(i)
+        self.runtime.leave_behind(driver.task)
+        if self.plan.dependents:
+            self._release(i)
+
+    def _say_slow(self, running: list[Driver]) -> None:
+        """Name each that has run too long, once, and look again when the next one may have."""
+        now, look_again = now_ns(), WATCHDOG_SECONDS
+        for driver in running:
+            i, left = driver.at, WATCHDOG_SECONDS - (now - self.starts_ns[driver.at]) / 1e9
+            if i in self._named_slow:
+                continue
+            if left > 0:
+                look_again = min(look_again, left)
+                continue
+            self._named_slow |= {i}
+            name = self.plan.names[i]
+            self.runtime.logger.warning(
+                {"provider": name}, f"provider {name} is still running after {WATCHDOG_SECONDS:g} s"
+            )
+        self.alarm.set("slow", seconds=look_again)
+
+    def _start_no_more(self) -> None:
+        self._released = []
+        for _ in self._queue:  # emptied, not replaced: drivers hold this very iterator
+            pass
+
+    async def _stop(self) -> None:
+        """Cancel every provider and wait for its clean-up; a second cancellation stops the waiting."""
+        self._stopping = True
+        self._start_no_more()
+        tasks = [driver.task for driver in self._drivers if not driver.task.done()]
+        for task in tasks:
+            task.cancel()
+        try:
+            await wait_for_clean_up(tasks, seconds=CANCEL_GRACE_SECONDS)
+        finally:
+            for task in tasks:
+                if not task.done():
+                    self.runtime.leave_behind(task)
+
+    def _settle_late(self) -> None:
+        """Turn what missed a deadline, or never started before it, into our own TimeoutError."""
+        if self.timeout is not None:
+            over_ns = self.began_ns + self.timeout * 1e9
+            for i, end in enumerate(self.ends_ns):
+                if i not in self.kept and i not in self.timed_out and (not end or end > over_ns):
+                    self.timed_out.add(i)
+                    self._settle_one(i)
+
+    def _settle_one(self, i: int) -> None:
+        seconds, start = self.plan.entries[i].provider.timeout, self.starts_ns[i]
+        if self.timeout is not None and (
+            seconds is None or not start or (self._over and now_ns() - start < seconds * 1e9)
+        ):
+            seconds = self.timeout
+        assert seconds is not None
+        error, before = ProviderTimeoutError(self.plan.names[i], seconds), self.errors.get(i)
+        if not isinstance(before, ProviderCancelledError):  # that was us
+            error.__cause__ = before
+        self.errors[i] = error
+        self.cached.discard(i)
+        self.results[i] = None

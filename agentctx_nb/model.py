@@ -1,0 +1,271 @@
+"""Memory, Content and Entity: the data that goes in and out of a runtime, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NoReturn, TypeAlias
+
+from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.freeze import FrozenDict, freeze
+from agentctx_nb.names import known_fields
+
+__all__ = ["Content", "Entity", "Memory", "MessageLike", "as_entity", "as_message", "seal"]
+
+
+class Content:
+    """What a message says: ``text``, and any other attribute its source gave it.
+
+    An attribute nobody gave reads as ``None``, as it does on the reference page.
+
+    >>> content = Content("Is it raining?", user="ada")
+    >>> content.text, content.user, content.source
+    ('Is it raining?', 'ada', None)
+    """
+
+    text: str | None
+
+    def __init__(self, /, text: str | None = "", **more: Any) -> None:
+        if text is not None and not isinstance(text, str):
+            raise DefinitionTypeError(f"the text of a message must be a string, not {type(text).__name__}")
+        self.__dict__["text"] = text
+        if more:
+            self.__dict__.update(more)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # copy and pickle ask for hooks that must really be missing
+            raise AttributeError(name)
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Content) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]  # it can be edited
+
+    def __repr__(self) -> str:
+        return f"Content({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the attribute ``name``, or ``default`` when nobody gave it."""
+        return self.__dict__.get(name, default)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as a new dict."""
+        return dict(self.__dict__)
+
+
+@dataclass(slots=True)
+class Memory:
+    """One message, fact or document.
+
+    Parameters
+    ----------
+    content
+        A `Content`, a string (taken as its text) or a dict of its attributes.
+    created_at
+        Milliseconds since the epoch; a store fills it in when it is missing.
+    embedding
+        Floats, all of one table of the same length.
+    similarity
+        Cosine with the query, at most 1.0, set on what a search returns.
+    unique
+        False where a near twin stood in the same table and room already.
+
+    >>> Memory("Is it raining?", room_id="lobby").content.text
+    'Is it raining?'
+    """
+
+    content: Content
+    entity_id: str | None = None
+    room_id: str | None = None
+    id: str | None = None
+    agent_id: str | None = None
+    world_id: str | None = None
+    created_at: int | None = None
+    embedding: Any = None
+    similarity: float | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    unique: bool | None = None
+
+    def __init__(
+        self,
+        content: Content | str | Mapping[str, Any] | None = None,
+        entity_id: str | None = None,
+        room_id: str | None = None,
+        id: str | None = None,  # noqa: A002  the field's own name
+        agent_id: str | None = None,
+        world_id: str | None = None,
+        created_at: int | None = None,
+        embedding: Any = None,
+        similarity: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        unique: bool | None = None,  # noqa: FBT001  the fields of a dataclass, in their order
+    ) -> None:
+        self.content = content if isinstance(content, Content) else _as_content(content)
+        self.entity_id = entity_id
+        self.room_id = room_id
+        self.id = id
+        self.agent_id = agent_id
+        self.world_id = world_id
+        self.created_at = created_at
+        self.embedding = embedding
+        self.similarity = similarity
+        self.metadata = _as_metadata(metadata, "Memory") if metadata else {}
+        self.unique = unique
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Memory:
+        """Read a dict in either spelling; a bare ``text`` stands for ``content``.
+
+        >>> Memory.from_dict({"text": "hi", "roomId": "lobby"}).room_id
+        'lobby'
+        """
+        if "text" in given and "content" not in given:
+            given = {"content": {"text": given["text"]}, **{k: v for k, v in given.items() if k != "text"}}
+        return cls(**known_fields(given, _MEMORY_FIELDS, of="a memory"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, in snake_case."""
+        found = {name: getattr(self, name) for name in _MEMORY_FIELDS}
+        found["content"] = self.content.to_dict()
+        return _set_ones(found)
+
+
+@dataclass(slots=True)
+class Entity:
+    """Somebody a message comes from.
+
+    ``names`` holds the name to show first, then others; ``metadata`` is free, and its
+    ``preferences`` are what USER_PREFERENCES reads. ``created_at`` is in milliseconds since the epoch.
+
+    >>> Entity(id="u1", names=["Ada"]).names[0]
+    'Ada'
+    """
+
+    id: str | None = None
+    names: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    created_at: int | None = None
+    agent_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.names, str):
+            self.names = [self.names]
+        self.names = list(self.names)
+        if not all(isinstance(name, str) for name in self.names):
+            raise DefinitionTypeError(f"the names of an entity must be strings, not {self.names!r}")
+        self.metadata = _as_metadata(self.metadata, "Entity")
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Entity:
+        """Read a dict in either spelling."""
+        return cls(**known_fields(given, _ENTITY_FIELDS, of="an entity"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, in snake_case."""
+        found = {name: getattr(self, name) for name in _ENTITY_FIELDS}
+        return _set_ones(found)
+
+
+def _set_ones(found: dict[str, Any]) -> dict[str, Any]:
+    # Only what is a dict or a list is asked whether it is empty: an array would not answer.
+    return {k: v for k, v in found.items() if v is not None and (not isinstance(v, dict | list) or v)}
+
+
+_MEMORY_FIELDS = tuple(f.name for f in fields(Memory))
+_ENTITY_FIELDS = tuple(f.name for f in fields(Entity))
+
+MessageLike: TypeAlias = "Memory | Content | str | Mapping[str, Any]"
+
+
+def as_message(message: MessageLike) -> Memory:
+    """Return ``message`` as a `Memory`: a string is its text, a dict may be in either spelling.
+
+    Raises
+    ------
+    DefinitionTypeError
+        It is none of these.
+    """
+    if isinstance(message, Memory):
+        return message
+    if isinstance(message, str):
+        return Memory(Content(message))
+    if isinstance(message, Content):
+        return Memory(message)
+    if isinstance(message, Mapping):
+        return Memory.from_dict(message)
+    raise DefinitionTypeError(f"a message is a Memory, a string or a dict, not {type(message).__name__}")
+
+
+def as_entity(entity: Entity | Mapping[str, Any]) -> Entity:
+    """Return ``entity`` as an `Entity`; a dict may be in either spelling."""
+    if isinstance(entity, Entity):
+        return entity
+    if isinstance(entity, Mapping):
+        return Entity.from_dict(entity)
+    raise DefinitionTypeError(f"an entity is an Entity or a dict, not {type(entity).__name__}")
+
+
+def seal(message: Memory) -> Memory:
+    """Return a copy of ``message`` that refuses edits, so that no provider changes it for another."""
+    content = Content.__new__(Content)
+    content.__dict__.update(freeze(message.content.__dict__))
+    content.__class__ = _SealedContent
+    sealed = Memory(
+        content,
+        message.entity_id,
+        message.room_id,
+        message.id,
+        message.agent_id,
+        message.world_id,
+        message.created_at,
+        message.embedding if message.embedding is None else _sealed_vector(message.embedding),
+        message.similarity,
+        freeze(message.metadata),
+        message.unique,
+    )
+    sealed.__class__ = _SealedMemory
+    return sealed
+
+
+def _sealed_vector(embedding: Any) -> Any:
+    if hasattr(embedding, "setflags"):  # an array, without an import of numpy to ask for it
+        embedding = embedding.view()
+        embedding.setflags(write=False)
+        return embedding
+    return freeze(embedding)
+
+
+def _read_only(self: object, name: str, *_: object) -> NoReturn:
+    raise AttributeError(f"a provider sees the message read-only: {name} cannot be changed; work on a copy")
+
+
+class _SealedContent(Content):
+    __qualname__ = "Content"  # it prints as what it is to its reader
+    __setattr__ = __delattr__ = _read_only
+
+
+class _SealedMemory(Memory):
+    __slots__ = ()
+    __qualname__ = "Memory"
+    __setattr__ = __delattr__ = _read_only
+
+
+def _as_content(content: Any) -> Content:
+    if isinstance(content, Content):
+        return content
+    if content is None or isinstance(content, str):
+        return Content(content if content is not None else "")
+    if isinstance(content, Mapping):
+        if not all(isinstance(key, str) for key in content):
+            raise DefinitionTypeError("the keys of a content must be strings")
+        return Content(**content)
+    raise DefinitionTypeError(f"content is a Content, a string or a dict, not {type(content).__name__}")
+
+
+def _as_metadata(metadata: Any, of: str) -> dict[str, Any]:
+    if isinstance(metadata, FrozenDict):
+        return metadata
+    if not isinstance(metadata, Mapping):
+        raise DefinitionTypeError(f"the metadata of {of} is a dict, not {type(metadata).__name__}")
+    return dict(metadata)

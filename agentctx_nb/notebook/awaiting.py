@@ -1,0 +1,95 @@
+"""A magic call at the top level of a cell is awaited, as if the user had written ``await``.
+
+IPython awaits cells but not magics (IPython issues 11314 and 14157). Where the kernel runs the cell, the
+call is rewritten to an ``await`` of the private async twin, so that nothing has to nest in the kernel's
+event loop. Inside functions, ``%time`` and the like the plain magic waits by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["AwaitingTransformer"]
+
+CALLS = ("run_line_magic", "run_cell_magic")
+NO_AWAIT = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+
+
+class AwaitingTransformer:
+    """Rewrites ``get_ipython().run_line_magic('compose', …)``; one of IPython's ``input_transformers_post``."""
+
+    def __init__(self, shell: InteractiveShell, awaited: Mapping[str, str]) -> None:
+        self._shell = shell
+        self._awaited = awaited
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """Return the cell's lines, rewritten if a kernel is about to run them and can await."""
+        text = "".join(lines)
+        if not any(repr(name) in text for name in self._awaited) or not self._can_await():
+            return lines
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            return lines  # IPython reports it
+        return self.rewrite(text, tree).splitlines(keepends=True)
+
+    def rewrite(self, text: str, tree: ast.Module) -> str:
+        """Return ``text`` with each call at the top level of ``tree`` awaited."""
+        lines = [line.encode() for line in text.split("\n")]  # Python ends lines nowhere else
+        for call, magic in reversed([*self._calls(tree)]):  # from the end, so that places stay right
+            for at, column, until, new in (
+                (call.end_lineno, call.end_col_offset, call.end_col_offset, ")"),
+                (magic.lineno, magic.col_offset, magic.end_col_offset, repr(self._awaited[str(magic.value)])),
+                (call.lineno, call.col_offset, call.col_offset, "(await "),
+            ):
+                line = lines[at - 1]  # type: ignore[operator]  # parsed nodes have their places
+                lines[at - 1] = line[:column] + new.encode() + line[until:]  # type: ignore[operator]
+        return b"\n".join(lines).decode()
+
+    def _calls(self, node: ast.AST) -> Iterator[tuple[ast.Call, ast.Constant]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, NO_AWAIT):
+                continue
+            if (
+                isinstance(child, ast.Call)
+                and isinstance(child.func, ast.Attribute)
+                and child.func.attr in CALLS
+                and ast.unparse(child.func.value) == "get_ipython()"
+                and child.args
+                and isinstance(child.args[0], ast.Constant)
+                and child.args[0].value in self._awaited
+            ):
+                yield child, child.args[0]
+            else:
+                yield from self._calls(child)
+
+    def _can_await(self) -> bool:
+        from IPython.core.async_helpers import _asyncio_runner
+
+        if not self._shell.autoawait or self._shell.loop_runner is not _asyncio_runner:
+            return False
+        # %time and others transform their cell by themselves and run it without awaiting it.
+        frame = sys._getframe(2)  # noqa: SLF001
+        while frame is not None and frame.f_code.co_name == "transform_cell":
+            frame = frame.f_back  # type: ignore[assignment]
+        return (
+            frame is not None
+            and frame.f_code.co_name == "do_execute"
+            and str(frame.f_globals.get("__name__")).startswith("ipykernel.")
+        )

@@ -1,0 +1,65 @@
+"""What each magic takes, and the help it shows."""
+
+from __future__ import annotations
+
+from agentctx_nb.notebook.arguments import Command, Option, as_names, as_number, as_text, as_variable
+
+__all__ = ["COMPOSE", "PROVIDER", "PROVIDERS"]
+
+PROVIDER = Command(
+    name="provider",
+    summary="Make the cell a provider, or show one.",
+    usage=(
+        "%%provider NAME [options]    the cell below is the provider NAME, in place of an older one",
+        "%provider NAME               show that provider and its source",
+    ),
+    options=(
+        Option("dynamic", "run only when named or woken by a keyword"),
+        Option("keywords", "what in a message wakes it, between commas", "a,b", as_names),
+        Option("position", "place in the text, lowest first; 0 if not given", "N", as_number),
+        Option("private", "leave it out of lists; only its name runs it"),
+        Option("always-run", "run it whatever the lists say"),
+        Option("description", 'what it tells, in quotes: "two words"', "TEXT", as_text),
+        Option("timeout", "seconds after which it is cancelled", "S", as_number),
+        Option("ttl", "seconds for which a good result is used again", "S", as_number),
+        Option("after", "providers whose results it needs in state", "X,Y", as_names),
+    ),
+    examples=(
+        '%%provider WEATHER --dynamic --keywords rain,forecast\n"""What the weather does."""\n"Rain until noon."',
+        (
+            "%%provider GREETING\n#| position: -10\nasync def get(runtime, message, state):\n"
+            '    return {"text": f"They said: {message.content.text}", "values": {"greeted": True}}'
+        ),
+    ),
+)
+
+COMPOSE = Command(
+    name="compose",
+    summary="Run the providers a message calls for and show what the prompt would hold.",
+    usage=(
+        "%compose [options] message    all behind the options is the message, as typed",
+        "%%compose [options]           the cell below is the message",
+    ),
+    options=(
+        Option("include", "run these too, dynamic and private ones as well", "A,B", as_names),
+        Option("only", "run just those of --include"),
+        Option("out", "keep the state in this variable and show nothing", "NAME", as_variable),
+        Option("strict", "raise what fails instead of showing it"),
+        Option("timeout", "seconds for the whole composition", "S", as_number),
+        Option("fresh", "use no kept result"),
+        Option("room", "room_id of the message", "R", as_text),
+        Option("entity", "entity_id of the message", "E", as_text),
+    ),
+    examples=(
+        "%compose will it rain tomorrow?",
+        "state = %compose --include WEATHER,NEWS --only what's up with $AAPL?",
+    ),
+)
+
+PROVIDERS = Command(
+    name="providers",
+    summary="List the providers in the order of their texts.",
+    usage=("%providers [options]",),
+    options=(Option("all", "private ones too"),),
+    examples=("%providers", "%providers --all"),
+)

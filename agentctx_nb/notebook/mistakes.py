@@ -1,0 +1,38 @@
+"""Mistakes in a magic's line, shown as one sentence.
+
+IPython prints its own `UsageError` without reporting an error, so that a notebook under test passes with
+it. These are ordinary exceptions that draw themselves short.
+"""
+
+from __future__ import annotations
+
+from agentctx_nb.errors import AgentCtxError, DefinitionError
+
+__all__ = ["ArgumentError", "StrictError", "shorten"]
+
+
+class ArgumentError(DefinitionError):
+    """The line of a magic cannot be read."""
+
+
+class StrictError(AgentCtxError):
+    """Providers of a strict composition failed; ``exceptions`` holds what they raised.
+
+    It stands for the ``ExceptionGroup`` of the runtime, for which IPython reports no error either.
+    """
+
+    def __init__(self, group: ExceptionGroup[Exception], *, drawn: list[str]) -> None:
+        self.exceptions = group.exceptions
+        self._drawn = drawn
+        super().__init__(group.message)
+
+    def _render_traceback_(self) -> list[str]:
+        return [*self._drawn, f"{type(self).__name__}: {self}"]
+
+
+def shorten(error: AgentCtxError) -> AgentCtxError:
+    """Return ``error`` set up to be shown by IPython without the way it took through our code."""
+    if not hasattr(error, "_render_traceback_"):
+        sentence = f"{type(error).__name__}: {error}"
+        error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
+    return error

@@ -1,0 +1,140 @@
+"""The body of a ``%%provider`` cell and its options become a registered provider."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.errors import UnknownProviderError
+from agentctx_nb.notebook.commands import PROVIDER
+from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.provider import Provider
+from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from agentctx_nb.registry import Registered
+    from agentctx_nb.runtime import AgentRuntime
+
+__all__ = ["Registration", "register_cell"]
+
+ORIGIN = "cell"
+FIELDS = {"keywords": "relevance_keywords"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Registration:
+    """What a ``%%provider`` cell did, in one line; ``filename`` is where its source can be found."""
+
+    line: str
+    filename: str
+
+    def __repr__(self) -> str:
+        return self.line
+
+
+def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, body: str) -> Registration:
+    """Compile ``body`` and register it under the name in ``line``; whatever fails leaves the old one standing.
+
+    Raises
+    ------
+    ArgumentError
+        The line or a ``#|`` line at the top of the body cannot be read.
+    CellError
+        The body cannot be compiled.
+    """
+    __tracebackhide__ = True
+    given = PROVIDER.words(line)
+    name = _only_name(given.words)
+    cell = find_cell(shell, name, line, body)
+    options = {**_settings(body, above=len(cell.above)), **given.options}
+    fields = {FIELDS.get(key, key): value for key, value in options.items()}
+    # Checked before the cell's own definitions run and have effects.
+    checked = Provider(name=name, get=_not_yet, **fields)
+    compiled = compile_cell(
+        body,
+        name=name,
+        namespace=shell.user_ns,
+        cell=cell,
+        transform=shell.transform_cell,
+        flags=shell.compile.flags,
+    )
+    described = checked.description or compiled.description
+    before = _registered(runtime, name)
+    runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=ORIGIN)
+    after = runtime.registered(name)
+    return Registration(runtime.mask(_sentence(before, after)), cell.filename)
+
+
+def find_cell(shell: InteractiveShell, name: str, line: str, body: str) -> Cell:
+    """Return the file name IPython runs this cell under, and the lines above ``body`` in the cell as typed."""
+    cells: dict[str, int] = shell.compile._filename_map  # noqa: SLF001  the only record of it
+    frame: Any = sys._getframe(1)  # noqa: SLF001
+    while frame is not None and frame.f_code.co_filename not in cells:
+        frame = frame.f_back
+    filename = f"<provider {name}>" if frame is None else frame.f_code.co_filename
+    typed = shell.history_manager.input_hist_raw[-1] if shell.history_manager else ""
+    typed = typed.replace("\r\n", "\n").rstrip()
+    bare = body.replace("\r\n", "\n").rstrip()
+    if frame is not None and typed.endswith("\n" + bare):
+        above = typed[: len(typed) - len(bare)].removesuffix("\n").split("\n")
+        return Cell(filename, tuple(above))
+    return Cell(filename, (f"%%provider {line}".rstrip(),))
+
+
+def _only_name(words: tuple[str, ...]) -> str:
+    if not words:
+        raise ArgumentError("%%provider needs a name: %%provider NAME (see %%provider?)")
+    if len(words) > 1:
+        raise ArgumentError(
+            f"%%provider takes one name, but {words[1]!r} follows {words[0]!r}; "
+            'put "..." around a value with spaces'
+        )
+    return words[0]
+
+
+def _settings(body: str, *, above: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for number, key, value in option_lines(body):
+        text = body.split("\n")[number - 1].rstrip("\r")
+        try:
+            option, read = PROVIDER.setting(key, value)
+        except ArgumentError as error:
+            raise CellError(str(error), line=number + above, text=text) from None
+        if option in found:
+            raise CellError(f"{key} is given twice", line=number + above, text=text)
+        found[option] = read
+    return found
+
+
+def _not_yet() -> None:
+    """Stand for the function until it is compiled."""
+
+
+def _registered(runtime: AgentRuntime, name: str) -> Registered | None:
+    try:
+        return runtime.registered(name)
+    except UnknownProviderError:
+        return None
+
+
+def _sentence(before: Registered | None, after: Registered) -> str:
+    provider = after.provider
+    said = f"registered {provider.name}"
+    if before is not None:
+        of = "" if before.origin in {ORIGIN, None} else f" of {before.origin}"
+        said = f"replaced {provider.name}{of}, v{after.version}"
+    flags = {"dynamic": provider.dynamic, "private": provider.private, "always runs": provider.always_run}
+    facts = [word for word, holds in flags.items() if holds]
+    if provider.relevance_keywords:
+        idle = "" if provider.dynamic else ", which wake nothing without --dynamic"
+        facts.append("keywords " + ", ".join(provider.relevance_keywords) + idle)
+    if provider.position:
+        facts.append(f"position {provider.position:g}")
+    if provider.after:
+        facts.append("after " + ", ".join(provider.after))
+    limits = {limit: getattr(provider, limit) for limit in ("timeout", "ttl")}
+    facts += [f"{limit} {seconds:g} s" for limit, seconds in limits.items() if seconds is not None]
+    return f"{said} ({'; '.join(facts)})" if facts else said

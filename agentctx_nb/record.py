@@ -1,0 +1,148 @@
+"""The facts of one composition, kept as they fell; the report and the views are worked out when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from agentctx_nb.errors import ProviderTimeoutError, describe
+from agentctx_nb.provider import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agentctx_nb.execution import Run
+    from agentctx_nb.registry import Snapshot
+    from agentctx_nb.report import Report
+    from agentctx_nb.selection import Selection
+
+__all__ = ["NO_PART", "AnyPart", "Record"]
+
+# A Part, or a plain tuple of the same three where making a Part would cost more than reading it.
+AnyPart: TypeAlias = "tuple[str, dict[str, Any], Mapping[str, Any]]"
+
+NO_PART = Part("", {}, {})
+
+
+def _as_is(text: str) -> str:
+    return text
+
+
+class Record:
+    """What ran and what came of it, by place in the text order.
+
+    ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions.
+    """
+
+    __slots__ = ("counter", "ended_ns", "errors", "mask", "names", "parts", "run", "selection", "snapshot")
+
+    def __init__(
+        self,
+        *,
+        names: list[str] | None = None,
+        parts: list[AnyPart] | None = None,
+        errors: dict[int, Exception] | None = None,
+        run: Run | None = None,
+        selection: Selection | None = None,
+        snapshot: Snapshot | None = None,
+        ended_ns: int = 0,
+        mask: Callable[[str], str] = _as_is,
+        counter: tuple[str, Callable[[str], int]] | None = None,
+    ) -> None:
+        self.names = [] if names is None else names
+        self.parts = [] if parts is None else parts
+        self.errors = {} if errors is None else errors
+        self.run = run
+        self.selection = selection
+        self.snapshot = snapshot
+        self.ended_ns = ended_ns
+        self.mask = mask
+        self.counter = counter
+
+    def outcome(self, i: int) -> str:
+        """Return what came of the provider at ``i``, in one of the words of `ReportRow`."""
+        run = self.run
+        error = self.errors.get(i)
+        if error is not None:  # told by the error, which a kept outcome has too
+            ours = isinstance(error, ProviderTimeoutError) and error.provider == self.names[i]
+            return "timed_out" if ours else "failed"
+        if run is not None and i in run.cached:
+            return "cached"
+        text, values, data = self.parts[i]
+        return "ok" if values or data or text.strip() else "empty"
+
+    def spans(self) -> list[tuple[int, int, str]]:
+        """Return where each provider's text stands in the composed one."""
+        spans, start = [], 0
+        for name, (text, _, _) in zip(self.names, self.parts, strict=True):
+            if text and not text.isspace():
+                spans.append((start, start + len(text), name))
+                start += len(text) + 1  # the newline between two parts
+        return spans
+
+    def writers(self) -> dict[str, list[str]]:
+        """Map each key of the values to the providers that wrote it, the winner last."""
+        writers: dict[str, list[str]] = {}
+        for name, (_, values, _) in zip(self.names, self.parts, strict=True):
+            for key in values:
+                writers.setdefault(key, []).append(name)
+        return writers
+
+    def report(self) -> Report:
+        """Work out the row of every registered provider."""
+        from agentctx_nb.report import Report, ReportRow
+
+        if self.selection is None or self.snapshot is None or self.run is None:
+            return Report((), {}, "estimate", 0.0)
+        counter_name, count = self.counter or ("estimate", len)
+        clashes = self._clashes()
+        place = {name: i for i, name in enumerate(self.names)}
+        rows = []
+        for entry, decision in zip(self.snapshot.entries, self.selection.decisions, strict=True):
+            i = place.get(decision.provider)
+            row: dict[str, Any] = {
+                "provider": decision.provider,
+                "ran": decision.runs,
+                "reason": decision.reason,
+                "keyword": decision.keyword,
+                "position": entry.provider.position,
+            }
+            if i is not None:
+                row |= self._cost(i, self.run) | self._yield(i, count)
+                row["clashes"] = tuple(c for c in clashes if decision.provider in c[1:])
+            rows.append(ReportRow(**row))
+        total = (self.ended_ns - self.run.began_ns) / 1e6
+        return Report(tuple(rows), dict(self.selection.unknown), counter_name, total, self.mask)
+
+    def _cost(self, i: int, run: Run) -> dict[str, Any]:
+        start, end = run.starts_ns[i], run.ends_ns[i]
+        if not start:  # kept from before, or past the deadline of the call before it could start
+            return {"ms": None, "start_ms": None, "blocked_ms": None}
+        held = run.held_ns.get(i, end - start)
+        return {
+            "ms": (end - start) / 1e6,
+            "start_ms": (start - run.began_ns) / 1e6,
+            "blocked_ms": None if held is None else held / 1e6,
+        }
+
+    def _yield(self, i: int, count: Callable[[str], int]) -> dict[str, Any]:
+        text, values, _ = self.parts[i]
+        error = self.errors.get(i)
+        return {
+            "outcome": self.outcome(i),
+            "chars": len(text),
+            "tokens": count(text) if text else 0,
+            "value_keys": tuple(map(self._masked, values)),
+            "error": None if error is None else " ".join(self.mask(describe(error)).split("\n")),
+        }
+
+    def _masked(self, key: Any) -> Any:
+        return self.mask(key) if isinstance(key, str) else key
+
+    def _clashes(self) -> list[tuple[str, str, str]]:
+        found: list[tuple[str, str, str]] = []
+        for key, names in self.writers().items():
+            if key == "providers":  # always the text, whoever writes it
+                found.extend((key, "(the text)", name) for name in names)
+            else:
+                found.extend((self._masked(key), names[-1], name) for name in names[:-1])
+        return found

@@ -1,0 +1,109 @@
+"""One row per registered provider: why it ran or not, what came of it, what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.errors import UnknownProviderError, nearest_names
+from agentctx_nb.names import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["Report", "ReportRow"]
+
+_COLUMN_TYPES = {"ran": "bool", "chars": "int64", "tokens": "int64"} | dict.fromkeys(
+    ("ms", "start_ms", "blocked_ms"), "float64"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """What one composition did with one provider.
+
+    ``outcome`` is ok, empty, failed, timed_out, cancelled, cached or skipped. ``ms`` and ``start_ms``
+    (from the start of the composition) are wall time; ``blocked_ms`` is how long it held the event
+    loop. All three are None where it was not run. ``tokens`` is counted by `Report.token_counter`.
+    ``clashes`` lists (key, winner, loser) for the values it wrote that somebody else wrote too.
+    """
+
+    provider: str
+    ran: bool
+    reason: str
+    keyword: str | None = None
+    outcome: str = "skipped"
+    position: float = 0
+    ms: float | None = None
+    start_ms: float | None = None
+    blocked_ms: float | None = None
+    chars: int = 0
+    tokens: int = 0
+    value_keys: tuple[str, ...] = ()
+    clashes: tuple[tuple[str, str, str], ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rows of one composition, in text order, and the names nobody registered.
+
+    ``unknown`` maps each such name to near ones; ``token_counter`` names what counted the tokens
+    (``"estimate"`` is an estimate); ``total_ms`` is the wall time of the whole composition; ``mask``
+    hides secrets in what is shown.
+    """
+
+    rows: tuple[ReportRow, ...]
+    unknown: Mapping[str, tuple[str, ...]]
+    token_counter: str
+    total_ms: float
+    mask: Callable[[str], str] = str
+
+    def __iter__(self) -> Iterator[ReportRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, provider: object) -> bool:
+        return any(row.provider == provider for row in self.rows)
+
+    def __getitem__(self, provider: str) -> ReportRow:
+        """Return the row of ``provider``; `UnknownProviderError`, a KeyError, where there is none."""
+        for row in self.rows:
+            if row.provider == provider:
+                return row
+        raise UnknownProviderError(provider, nearest_names(provider, [row.provider for row in self.rows]))
+
+    @property
+    def clashes(self) -> tuple[tuple[str, str, str], ...]:
+        """Return every (key, winner, loser) of the composition, each once."""
+        return tuple(dict.fromkeys(clash for row in self.rows for clash in row.clashes))
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas DataFrame, one column per field of `ReportRow`.
+
+        Times are floats, NaN where a provider was not run; ``chars`` and ``tokens`` are integers.
+        """
+        from agentctx_nb.frames import frame
+
+        names = [field.name for field in fields(ReportRow)]
+        made = frame([tuple(getattr(row, name) for name in names) for row in self.rows], names)
+        return made.astype(_COLUMN_TYPES)  # the same whatever ran
+
+    def __repr__(self) -> str:
+        ran = [row for row in self.rows if row.ran]
+        failed = [row.provider for row in ran if row.outcome in ("failed", "timed_out")]
+        tail = f"; failed: {', '.join(failed)}" if failed else ""
+        return self.mask(f"<Report: {len(ran)} of {counted(len(self.rows), 'provider')} ran{tail}>")
+
+    def __str__(self) -> str:
+        """Return the table as text: what a script or a log can show."""
+        from agentctx_nb.render.views import report_table
+
+        return report_table(self, self.mask).to_text()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from agentctx_nb.render.views import report_table
+
+        return report_table(self, self.mask)._repr_mimebundle_(include, exclude)

@@ -1,0 +1,371 @@
+"""AgentRuntime: the one object a user holds, over registry, composition, store and settings."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from agentctx_nb.actions import as_action, perform
+from agentctx_nb.caution import caution
+from agentctx_nb.composition import compose
+from agentctx_nb.errors import DefinitionTypeError, UnknownActionError, nearest_names
+from agentctx_nb.flights import Flights
+from agentctx_nb.log import RuntimeLogger
+from agentctx_nb.model import Memory, as_message
+from agentctx_nb.names import counted
+from agentctx_nb.provider import Provider, as_provider
+from agentctx_nb.registry import Registered, Registry
+from agentctx_nb.remembering import Remembering
+from agentctx_nb.selection import Match
+from agentctx_nb.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from agentctx_nb.actions import Action, ActionResult
+    from agentctx_nb.memory.store import Store
+    from agentctx_nb.model import MessageLike
+    from agentctx_nb.selection import Decision
+    from agentctx_nb.state import State
+    from agentctx_nb.threads import WorkerThreads
+
+__all__ = ["AgentRuntime"]
+
+CLOSE_SECONDS = 5.0  # for the clean-up of what is cancelled when a runtime closes
+
+
+class AgentRuntime(Remembering):
+    """Providers, settings and memory of one agent, and the compositions made of them.
+
+    Parameters
+    ----------
+    name
+        Names the agent in logs and gives its default ``agent_id``.
+    settings, secrets, defaults, env, env_prefix
+        Where `get_setting` looks; see `Settings`.
+    select
+        ``hook(decisions, message) -> names``, the host's last word on who runs; may be async.
+    store
+        Where memories and entities live; in this process by default.
+    clock
+        Returns the present as a timezone-aware datetime.
+    count_tokens
+        ``f(text) -> int``; by default an exact counter where one is installed, else an estimate.
+    agent_id
+        By default the name.
+
+    >>> runtime = AgentRuntime()
+    >>> _ = runtime.register_provider(Provider("GREETING", lambda: "Hello!"))
+    >>> runtime.compose("hi").text
+    'Hello!'
+    """
+
+    def __init__(
+        self,
+        name: str = "agent",
+        *,
+        settings: Mapping[str, Any] | None = None,
+        secrets: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+        env: bool = False,
+        env_prefix: str | None = None,
+        select: Callable[[tuple[Decision, ...], Memory], Any] | None = None,
+        store: Store | None = None,
+        clock: Callable[[], datetime] | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        agent_id: str | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise DefinitionTypeError(f"the name of a runtime is a string that is not blank, not {name!r}")
+        for option, given in (("select", select), ("clock", clock), ("count_tokens", count_tokens)):
+            if given is not None and not callable(given):
+                raise DefinitionTypeError(f"{option} must be callable, not {given!r}")
+        self.name = name
+        self.agent_id = name if agent_id is None else agent_id
+        self.settings = Settings(settings, secrets, defaults, env=env, env_prefix=env_prefix)
+        self.logger = RuntimeLogger(name, mask=self.mask)
+        self.registry = Registry()
+        self.select = select
+        self.flights = Flights()
+        self._clock = clock
+        self._store = store
+        self._count_tokens = count_tokens
+        self._token_counter: tuple[str, Callable[[str], int]] | None = None
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._to_close: list[Callable[[], Awaitable[Any]]] = []
+        self._actions: dict[str, Action] = {}
+        self._warned_of: set[str] = set()  # names of providers both private and always run
+
+    # Providers ----------------------------------------------------------------------------
+
+    def register_provider(
+        self, provider: Provider | Mapping[str, Any], *, origin: str | None = None
+    ) -> Provider:
+        """Register a provider, or replace in its place the one of the same name.
+
+        ``origin`` says where it comes from, for listings. Raises `DefinitionError` and leaves all as
+        it was where the provider is written wrongly.
+        """
+        given = as_provider(provider)
+        self.registry.register(given, origin=origin)
+        self.flights.forget(given.name)
+        if given.private and given.always_run and given.name not in self._warned_of:
+            self._warned_of.add(given.name)
+            caution(
+                f"provider {given.name} is private and always runs: hidden from the list, yet in every text"
+            )
+        return given
+
+    def provider(
+        self, name: str | None = None, **fields: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register the decorated function as the ``get`` of a provider; its docstring describes it.
+
+        >>> runtime = AgentRuntime()
+        >>> @runtime.provider("WEATHER", dynamic=True, relevance_keywords=["rain"])
+        ... async def weather(runtime, message, state):
+        ...     return "It rains."
+        >>> runtime.compose("will it rain?").text
+        'It rains.'
+        """
+        if name is not None and not isinstance(name, str):
+            raise DefinitionTypeError('write @runtime.provider("NAME"), with the parentheses')
+
+        def register(get: Callable[..., Any]) -> Callable[..., Any]:
+            described = {"description": _first_line(get.__doc__), **fields}
+            self.register_provider(
+                {
+                    "name": getattr(get, "__name__", "").upper() if name is None else name,
+                    "get": get,
+                    **described,
+                },
+                origin=getattr(get, "__module__", None),
+            )
+            return get
+
+        return register
+
+    def unregister_provider(self, name: str) -> bool:
+        """Remove a provider; return whether there was one."""
+        self.flights.forget(name)
+        return self.registry.unregister(name)
+
+    @property
+    def providers(self) -> list[Provider]:
+        """The regular list: all providers but private ones, in text order."""
+        return self.list_providers()
+
+    def list_providers(self, *, include_private: bool = False) -> list[Provider]:
+        """Return the providers in text order."""
+        providers = [entry.provider for entry in self.registry.snapshot().entries]
+        return [provider for provider in providers if include_private or not provider.private]
+
+    def get_provider(self, name: str) -> Provider:
+        """Return the provider ``name``; raise `UnknownProviderError` with near names if there is none."""
+        return self.registered(name).provider
+
+    def registered(self, name: str) -> Registered:
+        """Return the provider ``name`` with its version, its place and where it came from."""
+        return self.registry[name]
+
+    def match(self, text: str) -> Match:
+        """Tell which dynamic providers ``text`` would wake, and which nearly, without running any.
+
+        >>> runtime = AgentRuntime()
+        >>> _ = runtime.provider("WEATHER", dynamic=True, relevance_keywords=["rain"])(lambda: "wet")
+        >>> runtime.match("the train leaves").near_misses
+        [NearMiss(provider='WEATHER', keyword='rain', word='train')]
+        """
+        if not isinstance(text, str):
+            raise DefinitionTypeError(f"match takes the text of a message, not {text!r}")
+        read = self.registry.read_index
+        return Match(
+            read(lambda index: index.match(text)), lambda: read(lambda index: index.near_misses(text))
+        )
+
+    # Composition --------------------------------------------------------------------------
+
+    async def compose_state(
+        self,
+        message: MessageLike,
+        include_list: Iterable[str] | str | None = None,
+        only_include: bool = False,  # noqa: FBT001, FBT002  third by place on the reference page
+        *,
+        strict: bool = False,
+        timeout: float | None = None,  # noqa: ASYNC109  the caller's deadline for all providers, as in the contract
+        skip_cache: bool = False,
+        previous: State | None = None,
+        refresh: Iterable[str] | str | None = None,
+    ) -> State:
+        """Run the providers this message calls for and merge what they give.
+
+        Parameters
+        ----------
+        message
+            A `Memory`, a string, or a dict in either spelling.
+        include_list
+            Names to run beside the defaults, dynamic and private ones too. None: no list.
+        only_include
+            Run just those named; ``[]`` names none.
+        strict
+            Raise one ``ExceptionGroup`` with every failure and unknown name, instead of reporting them.
+        timeout
+            Seconds for the whole call; what has not finished then is ``timed_out``.
+        skip_cache
+            Use no result kept by ``ttl=``.
+        previous, refresh
+            Keep all that ``previous`` holds and run again those named in ``refresh``, and what waits for them.
+
+        Raises
+        ------
+        DefinitionError
+            The message, a list or an option cannot be read.
+        CompositionRecursionError
+            A provider composes itself.
+        """
+        task = asyncio.current_task()
+        assert task is not None, "a composition runs in a task of asyncio"
+        outermost = task not in self._under_way
+        if outermost:
+            self._under_way.add(task)
+        try:
+            return await compose(
+                self,
+                message,
+                include=include_list,
+                only=only_include,
+                strict=strict,
+                timeout=timeout,
+                skip_cache=skip_cache,
+                previous=previous,
+                refresh=refresh,
+            )
+        finally:
+            if outermost:
+                self._under_way.discard(task)
+
+    def compose(
+        self,
+        message: MessageLike,
+        include_list: Iterable[str] | str | None = None,
+        only_include: bool = False,  # noqa: FBT001, FBT002  as compose_state
+        **options: Any,
+    ) -> State:
+        """Do what `compose_state` does, synchronously: in a script, in a cell, under a running loop."""
+        from agentctx_nb.bridge import run_sync
+
+        return run_sync(lambda: self.compose_state(message, include_list, only_include, **options))
+
+    # Actions ------------------------------------------------------------------------------
+
+    def register_action(self, action: Action | Mapping[str, Any]) -> Action:
+        """Register an action, or replace the one of the same name."""
+        given = as_action(action)
+        self._actions[given.name] = given
+        return given
+
+    @property
+    def actions(self) -> list[Action]:
+        """All actions, in the order of first registration."""
+        return list(self._actions.values())
+
+    async def run_action(self, name: str, message: MessageLike, state: State | None = None) -> ActionResult:
+        """Validate and run an action on a message; the state is composed where none is given.
+
+        Raises
+        ------
+        UnknownActionError
+            No action has this name. What the action itself raises is in the result.
+        """
+        action = self._actions.get(name)
+        if action is None:
+            raise UnknownActionError(str(name), nearest_names(str(name), self._actions))
+        given = as_message(message)
+        return await perform(action, self, given, await self.compose_state(given) if state is None else state)
+
+    # Settings, time, counting -------------------------------------------------------------
+
+    def get_setting(self, key: str, default: Any = None) -> Any:
+        """Return a setting: from the secrets, the settings, the environment if asked for, the defaults."""
+        return self.settings.get(key, default)
+
+    def set_setting(self, key: str, value: Any, *, secret: bool = False) -> None:
+        """Set a setting, or a secret; None clears the key at both."""
+        self.settings.set(key, value, secret=secret)
+
+    def mask(self, text: str) -> str:
+        """Return ``text`` with every registered secret in it hidden."""
+        return self.settings.mask(text)
+
+    def clock(self) -> datetime:
+        """Return the present as a timezone-aware datetime."""
+        if self._clock is None:
+            return datetime.now(UTC)
+        now = self._clock()
+        if not isinstance(now, datetime) or now.tzinfo is None:
+            raise DefinitionTypeError(f"clock must return a timezone-aware datetime, not {now!r}")
+        return now
+
+    @property
+    def token_counter(self) -> tuple[str, Callable[[str], int]]:
+        """The name of what counts tokens, and the function."""
+        if self._token_counter is None:
+            count = self._count_tokens
+            if count is None:
+                from agentctx_nb.tokens import best_counter
+
+                self._token_counter = best_counter()
+            else:
+                name = getattr(count, "__name__", type(count).__name__)
+                self._token_counter = ("your counter" if name == "<lambda>" else name, count)
+        return self._token_counter
+
+    # Life ---------------------------------------------------------------------------------
+
+    @cached_property
+    def threads(self) -> WorkerThreads:
+        """Where ``def`` providers run."""
+        from agentctx_nb.threads import WorkerThreads
+
+        return WorkerThreads()
+
+    def leave_behind(self, task: asyncio.Task[Any]) -> None:
+        """Keep hold of a task that ignored its cancellation, until it ends or the runtime closes."""
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    def on_close(self, callback: Callable[[], Awaitable[Any]]) -> None:
+        """Have ``callback`` awaited when the runtime closes, the last one given first."""
+        self._to_close.append(callback)
+
+    async def close(self) -> None:
+        """Cancel what runs, do what `on_close` was given, and close the store."""
+        current = asyncio.current_task()
+        running = [task for task in self._under_way if task is not current and not task.done()]
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=CLOSE_SECONDS)
+        while self._to_close:
+            try:
+                await self._to_close.pop()()
+            except Exception as exc:  # noqa: BLE001  the others still have to close
+                self.logger.error(exc, "closing failed")
+        if self._store is not None:
+            await self._store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<AgentRuntime {self.mask(self.name)}: {counted(len(self.providers), 'provider')}>"
+
+
+def _first_line(docstring: str | None) -> str | None:
+    lines = (docstring or "").strip().splitlines()
+    return lines[0] if lines else None

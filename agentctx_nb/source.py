@@ -1,0 +1,270 @@
+"""A cell's text becomes the ``get`` of a provider, with the cell's own lines in tracebacks and sources.
+
+The body of a cell is either the body of the function itself, with ``runtime``, ``message`` and ``state``
+in scope, or code that defines ``get`` at its top level. In both cases line 1 below the magic stays line 1
+below the magic: the text kept for tracebacks has a line for each line of the cell.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import keyword
+import linecache
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from agentctx_nb.bridge import run_sync
+from agentctx_nb.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "Cell",
+    "CellError",
+    "CompiledCell",
+    "compile_cell",
+    "forget_source",
+    "keep_source",
+    "option_lines",
+]
+
+INDENT = "    "
+PARAMETERS = "runtime, message, state"
+OPTION_LINE = re.compile(r"#\|\s*(?P<key>[^:]*?)\s*(?::(?P<value>.*))?$")
+
+
+class CellError(DefinitionError):
+    """A cell cannot become a provider; ``line`` is its line in the cell, ``text`` that line as typed."""
+
+    def __init__(self, message: str, *, line: int | None = None, text: str = "", column: int = 0) -> None:
+        self.message = message
+        self.line = line
+        self.text = text
+        self.column = column
+        super().__init__(message if line is None else f"{message} (line {line})")
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines IPython shows in place of a traceback through our own frames."""
+        shown = [f"{type(self).__name__}: {self}"]
+        if self.text.strip():
+            # Tabs stay, so that the mark stands below the column in any width of tab.
+            before = "".join(c if c == "\t" else " " for c in self.text[: self.column])
+            shown += [f"{INDENT}{self.text}", f"{INDENT}{before}^"]
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a body stands: the file name of its cell, and what is above it there, the magic's line last."""
+
+    filename: str
+    above: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledCell:
+    """A function made from a cell, and what its docstring says of it."""
+
+    get: Callable[..., Any]
+    description: str | None
+
+
+def option_lines(body: str) -> Iterator[tuple[int, str, str | None]]:
+    r"""Yield (line within the body, key, value) of each ``#| key: value`` at its top.
+
+    >>> list(option_lines("#| dynamic\n#| keywords: rain, snow\nreturn 'Rain.'"))
+    [(1, 'dynamic', None), (2, 'keywords', 'rain, snow')]
+    """
+    for number, line in enumerate(body.split("\n"), start=1):
+        found = OPTION_LINE.match(line.strip())
+        if found:
+            value = found["value"]
+            yield number, found["key"], None if value is None else value.strip()
+        elif line.strip():
+            return
+
+
+def compile_cell(
+    body: str,
+    *,
+    name: str,
+    namespace: dict[str, Any],
+    cell: Cell,
+    transform: Callable[[str], str] | None = None,
+    flags: int = 0,
+) -> CompiledCell:
+    """Return the function that ``body`` describes, with ``namespace`` as its globals.
+
+    Parameters
+    ----------
+    name
+        The provider's name, which the function takes over as far as Python allows.
+    namespace
+        Looked into each time the function runs, so names defined later are found.
+    transform
+        Turns IPython's own syntax (``%magic``, ``!command``) into Python; asked only if ``body`` is none.
+    flags
+        Compiler flags of the cells so far, such as those of ``from __future__ import annotations``.
+
+    Raises
+    ------
+    CellError
+        The body is empty, is no Python, or yields.
+    """
+    body = body.replace("\r\n", "\n").replace("\r", "\n")
+    typed = body
+    offset = len(cell.above)
+    try:
+        tree = ast.parse(body)
+    except SyntaxError as error:
+        if transform is None:
+            raise _pointed(error, typed, offset) from None
+        body = transform(body)
+        try:
+            tree = ast.parse(body)
+        except SyntaxError as second:
+            raise _pointed(second, typed, offset) from None
+    if not tree.body:
+        raise CellError(f"the cell of provider {name} is empty; write what it returns, or an `async def get`")
+    defines_get = any(_is_get(statement) for statement in tree.body)
+    if defines_get:
+        text = "\n".join([*(f"# {line}".rstrip() for line in cell.above), body])
+        indented = frozenset[int]()
+    else:
+        text, indented = _as_function(body, tree, _identifier(name), cell.above)
+    try:
+        module = ast.parse(text)
+        function = _find_get(module) if defines_get else _returning(module)
+        _refuse_yield(function, typed, offset, indented)
+        mode = flags | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if defines_get else 0)
+        code = compile(module, cell.filename, "exec", flags=mode, dont_inherit=True)
+    except SyntaxError as error:
+        raise _pointed(error, typed, offset, indented) from None
+    keep_source(cell.filename, text)
+    get = _run(code, namespace, "get" if defines_get else function.name, apart=not defines_get)
+    described = ast.get_docstring(function) or (ast.get_docstring(module) if defines_get else None)
+    return CompiledCell(get, described)
+
+
+def keep_source(filename: str, text: str) -> None:
+    """Let tracebacks and `inspect.getsource` find ``text`` under ``filename``."""
+    entry = (len(text), None, [line + "\n" for line in text.split("\n")], filename)
+    linecache.cache[filename] = entry
+    # IPython refreshes the cache from this table, where it keeps what it ran itself.
+    if filename in getattr(linecache, "_ipython_cache", {}):
+        linecache._ipython_cache[filename] = entry  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def forget_source(filename: str) -> None:
+    """Undo `keep_source`."""
+    linecache.cache.pop(filename, None)
+    getattr(linecache, "_ipython_cache", {}).pop(filename, None)
+
+
+def _is_get(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == "get"
+
+
+def _find_get(module: ast.Module) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    found = [statement for statement in module.body if _is_get(statement)]
+    last = found[-1]
+    assert isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef)
+    return last
+
+
+def _identifier(name: str) -> str:
+    plain = re.sub(r"\W", "_", name)
+    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"get_{plain}"
+
+
+def _as_function(
+    body: str, tree: ast.Module, name: str, above: tuple[str, ...]
+) -> tuple[str, frozenset[int]]:
+    """Return the text of an async function with this body, and the lines that were indented for it."""
+    inside_strings = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr | ast.Constant) and node.end_lineno is not None
+        for line in range(node.lineno + 1, node.end_lineno + 1)
+    }
+    lines = body.split("\n")
+    offset = len(above)
+    indented = frozenset(
+        number + offset for number in range(1, len(lines) + 1) if number not in inside_strings
+    )
+    head = [f"# {line}".rstrip() for line in above[:-1]]
+    head.append(f"async def {name}({PARAMETERS}):" + (f"  # {above[-1]}" if above[-1] else ""))
+    rest = [
+        INDENT + line if number + offset in indented and line.strip() else line
+        for number, line in enumerate(lines, start=1)
+    ]
+    return "\n".join([*head, *rest, ""]), indented
+
+
+def _returning(module: ast.Module) -> ast.AsyncFunctionDef:
+    """Make a bare expression at the function's end its result."""
+    function = module.body[-1]
+    assert isinstance(function, ast.AsyncFunctionDef)
+    last = function.body[-1]
+    if isinstance(last, ast.Expr):
+        function.body[-1] = ast.copy_location(ast.Return(last.value), last)
+    return function
+
+
+def _refuse_yield(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, typed: str, offset: int, indented: frozenset[int]
+) -> None:
+    open_nodes: list[ast.AST] = list(function.body)
+    while open_nodes:
+        node = open_nodes.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            error = SyntaxError("a provider cannot yield; it must return its result")
+            error.lineno, error.offset = node.lineno, node.col_offset + 1
+            raise _pointed(error, typed, offset, indented)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            open_nodes.extend(ast.iter_child_nodes(node))
+
+
+def _pointed(
+    error: SyntaxError, typed: str, offset: int, indented: frozenset[int] | None = None
+) -> CellError:
+    """Return ``error`` as one that names and shows the line of the cell.
+
+    ``indented`` is None where the error was found in the body alone, whose first line is line 1.
+    """
+    lines = typed.split("\n")
+    found = error.lineno or 1
+    number = found if indented is None else found - offset
+    column = (error.offset or 1) - 1
+    if indented is not None and found in indented:
+        column -= len(INDENT)
+    number = min(max(number, 1), len(lines))
+    text = lines[number - 1]
+    if indented is not None:
+        column = len(text.encode()[: max(column, 0)].decode(errors="ignore"))  # a compiler counts bytes
+    return CellError(error.msg, line=number + offset, text=text, column=max(column, 0))
+
+
+def _run(code: Any, namespace: dict[str, Any], name: str, *, apart: bool) -> Callable[..., Any]:
+    """Run the definitions in ``namespace`` and return the function, leaving no new ``name`` behind."""
+    __tracebackhide__ = True
+    if apart:
+        scope: dict[str, Any] = {}
+        exec(code, namespace, scope)  # noqa: S102  running the user's cell is the task
+        return cast("Callable[..., Any]", scope[name])
+    absent = object()
+    before = namespace.get(name, absent)
+    try:
+        if code.co_flags & inspect.CO_COROUTINE:
+            run_sync(lambda: eval(code, namespace))  # noqa: S307
+        else:
+            exec(code, namespace)  # noqa: S102
+        return cast("Callable[..., Any]", namespace[name])
+    finally:
+        if before is absent:
+            namespace.pop(name, None)
+        else:
+            namespace[name] = before

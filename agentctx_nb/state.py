@@ -1,0 +1,251 @@
+"""What a composition gave: the text, the values, the data of each provider, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.errors import without_our_frames
+from agentctx_nb.freeze import freeze
+from agentctx_nb.names import counted
+from agentctx_nb.provider import Part, read_result
+from agentctx_nb.record import NO_PART, AnyPart, Record
+from agentctx_nb.views import MISSING, View, printed, view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agentctx_nb.execution import Run
+    from agentctx_nb.report import Report
+
+__all__ = ["EMPTY_STATE", "ProviderEntry", "State", "dependency_state", "fold"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderEntry:
+    """What one provider that ran left in a state, also by ``["text"]``, ``["values"]`` and ``["data"]``."""
+
+    text: str
+    raw_values: Mapping[str, Any]
+    raw_data: Mapping[str, Any]
+    outcome: str = "ok"
+    error: Exception | None = None
+    mask: Callable[[str], str] = field(default=str, compare=False)
+
+    @property
+    def values(self) -> Any:
+        """The values as a `View`; ``["values"]`` gives the dict itself."""
+        return view(self.raw_values, self.mask)
+
+    @property
+    def data(self) -> Any:
+        """The data as a `View`; ``["data"]`` gives the object the provider returned."""
+        return view(self.raw_data, self.mask)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # copy and pickle ask for hooks that must really be missing
+            raise AttributeError(name)
+        return MISSING
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in ("text", "values", "data"):
+            raise KeyError(key)
+        return self.text if key == "text" else self.raw_values if key == "values" else self.raw_data
+
+    def __repr__(self) -> str:
+        shown = {"text": self.text, "values": self.raw_values, "data": self.raw_data, "outcome": self.outcome}
+        return printed(shown, self.mask)
+
+
+class State:
+    """The composed context.
+
+    Attributes
+    ----------
+    text
+        The non-blank texts of all providers in order, joined by newlines: what the prompt would hold.
+    values
+        Everything providers wrote for templates, the later in order winning; ``values["providers"]``
+        is the text.
+    errors
+        The exception of each provider that failed, by name.
+
+    >>> state = State(text="It rains.", values={"rain": True})
+    >>> state.values["providers"], state.data.providers.WEATHER.data.place == None
+    ('It rains.', True)
+    """
+
+    __slots__ = ("_data", "_record", "_report", "errors", "mask", "text", "values")
+
+    text: str
+    values: dict[str, Any]
+    errors: dict[str, Exception]
+
+    def __init__(
+        self,
+        *,
+        text: str = "",
+        values: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        record: Record | None = None,
+    ) -> None:
+        self.text = text
+        self.values = dict(values) if values else {}
+        self.values["providers"] = text
+        record = self._record = Record() if record is None else record
+        self.mask = record.mask
+        self.errors = {record.names[i]: exc for i, exc in sorted(record.errors.items())}
+        self._data = None if data is None else View({"providers": {}, "provider_order": [], **data})
+        self._report: Report | None = None
+
+    @property
+    def data(self) -> Any:
+        """``.providers`` (by name or attribute) and ``.provider_order``, the names that ran in text order."""
+        if self._data is None:
+            entries = dict(self.entries())
+            data = {"providers": View(entries, self.mask), "provider_order": list(entries)}
+            self._data = View(data, self.mask)
+        return self._data
+
+    def entries(self) -> list[tuple[str, ProviderEntry]]:
+        """Return each provider that ran with what it left, in text order."""
+        record = self._record
+        return [
+            (name, ProviderEntry(*record.parts[i], record.outcome(i), record.errors.get(i), self.mask))
+            for i, name in enumerate(record.names)
+        ]
+
+    @property
+    def report(self) -> Report:
+        """One row per registered provider: why it ran or not, what came of it, what it cost."""
+        if self._report is None:
+            self._report = self._record.report()
+        return self._report
+
+    @property
+    def spans(self) -> list[tuple[int, int, str]]:
+        """``(start, end, provider)`` for each part of the text, in order."""
+        return self._record.spans()
+
+    def value_rows(self) -> list[tuple[str, Any, str, str, tuple[str, ...]]]:
+        """Return (key, value, type, writer, shadowed writers) for each value, in the order written."""
+        writers = self._record.writers()
+        rows = []
+        for key, value in self.values.items():
+            names = writers.get(key, ())
+            writer = "(the text)" if key == "providers" else names[-1] if names else "(the caller)"
+            shadowed = names if key == "providers" else names[:-1]
+            rows.append((key, value, type(value).__name__, writer, tuple(shadowed)))
+        return rows
+
+    def values_frame(self) -> Any:
+        """Return `value_rows` as a pandas DataFrame for display: secrets in it are masked."""
+        from agentctx_nb.frames import frame
+
+        rows = [(self._shown(key), self._shown(value), *rest) for key, value, *rest in self.value_rows()]
+        return frame(rows, ["key", "value", "type", "writer", "shadowed"])
+
+    def _shown(self, value: Any) -> Any:
+        try:
+            text = value if isinstance(value, str) else repr(value)
+        except Exception as exc:  # noqa: BLE001  a broken __repr__ must not hide the other values
+            return f"<{type(value).__name__} whose repr raises {type(exc).__name__}>"
+        masked = self.mask(text)
+        return value if masked == text else masked
+
+    def __str__(self) -> str:
+        return self.mask(self.text)
+
+    def __repr__(self) -> str:
+        ran = len(self._record.names)
+        failed = f", failed: {', '.join(self.errors)}" if self.errors else ""
+        return self.mask(
+            f"<State: {counted(ran, 'provider')} ran, {counted(len(self.text), 'character')}{failed}>"
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from agentctx_nb.render.views import state_page
+
+        return state_page(self)._repr_mimebundle_(include, exclude)
+
+
+class _ReadOnlyState(State):
+    __slots__ = ()
+    __qualname__ = "State"  # it prints as what it is to its reader
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"a provider sees the state read-only: {name} cannot be changed")
+        super().__setattr__(name, value)
+
+
+def read_only(state: State) -> State:
+    """Return ``state``, which from now on refuses edits, with frozen copies of what it holds."""
+    entries = {
+        name: ProviderEntry(
+            entry.text,
+            freeze(entry.raw_values),
+            freeze(entry.raw_data),
+            entry.outcome,
+            entry.error,
+            state.mask,
+        )
+        for name, entry in state.entries()
+    }
+    data = {"providers": View(freeze(entries), state.mask), "provider_order": freeze(list(entries))}
+    state._data = View(freeze(data), state.mask)  # noqa: SLF001  this module made it
+    state.values = freeze(state.values)
+    state.errors = freeze(state.errors)
+    state.__class__ = _ReadOnlyState
+    return state
+
+
+EMPTY_STATE = read_only(State())
+
+
+def fold(record: Record, results: list[Any]) -> State:
+    """Read what the providers returned into a `State`; a result that is none becomes an error of its own.
+
+    ``record.errors`` holds those that failed already; ``record.parts`` is filled here.
+    """
+    errors = record.errors
+    keep = record.parts.append
+    texts: list[str] = []
+    values: dict[str, Any] = {}
+    for result in results:
+        part: AnyPart | None = None
+        # Nearly every result is a dict of just the three: checked in place, for what a call would cost.
+        if type(result) is dict and len(result) == 3:
+            try:
+                text, written, data = result["text"], result["values"], result["data"]
+            except KeyError:
+                pass  # told by the full check below
+            else:
+                if type(text) is str and type(written) is dict and type(data) is dict:
+                    part = (text, written.copy(), data)
+        if part is None:
+            part = _read(result, errors, place=len(record.parts))
+        text, written, _ = part
+        keep(part)
+        if written:
+            values |= written
+        if text and not text.isspace():
+            texts.append(text)
+    return State(text="\n".join(texts), values=values, record=record)
+
+
+def _read(result: Any, errors: dict[int, Exception], *, place: int) -> Part:
+    if place in errors:
+        return NO_PART
+    try:
+        return read_result(result)
+    except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
+        errors[place] = without_our_frames(exc)
+        return NO_PART
+
+
+def dependency_state(run: Run, needs: list[int]) -> State:
+    """Return the state for a provider that waited for those at ``needs``: read-only, holding only them."""
+    errors = {place: run.errors[i] for place, i in enumerate(needs) if i in run.errors}
+    record = Record(names=[run.plan.names[i] for i in needs], errors=errors, mask=run.runtime.mask)
+    return read_only(fold(record, [run.results[i] for i in needs]))

@@ -1,0 +1,160 @@
+"""Worker threads for ``def`` providers.
+
+The standard pool joins its threads when the interpreter ends, so one provider that never returns
+would keep a kernel from shutting down. These threads are daemons, and there are as many as there
+are providers blocking at the same time, so that one of them may compose others without a deadlock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextvars import Context, ContextVar, copy_context
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentctx_nb.bridge import home_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["WorkerThreads", "end_with_its_thread"]
+
+T = TypeVar("T")
+IDLE_SECONDS = 10.0
+
+
+class _Errand:
+    """What a worker thread does for one caller, and the tasks it has started on the caller's loop."""
+
+    __slots__ = ("loop", "over", "tasks")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.over = False
+        self.tasks: set[asyncio.Task[Any]] = set()
+
+    async def abandon(self) -> None:
+        self.over = True
+        tasks = {task for task in self.tasks if not task.done()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+_errand: ContextVar[_Errand | None] = ContextVar("agentctx_nb_errand", default=None)
+
+
+def end_with_its_thread() -> None:
+    """Tie the current task to the caller of the worker thread that started it, if one did.
+
+    It is cancelled with that caller, and at once where the caller has gone already.
+    """
+    errand = _errand.get()
+    if errand is None or errand.loop is not asyncio.get_running_loop():
+        return
+    _errand.set(None)  # what this task starts in its turn ends with it
+    if errand.over:
+        raise asyncio.CancelledError
+    task = asyncio.current_task()
+    assert task is not None
+    errand.tasks.add(task)
+
+
+class WorkerThreads:
+    """Runs plain functions off the event loop, each in the context of its caller."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._alive = 0
+
+    async def run(self, function: Callable[..., T], *args: Any) -> T:
+        """Return ``function(*args)``, called in a worker thread.
+
+        A cancelled caller stops waiting at once; the thread cannot be stopped and goes on alone,
+        and what it returns is dropped. Compositions it has started end with its caller.
+        """
+        loop = asyncio.get_running_loop()
+        context = copy_context()
+        context.run(home_loop.set, loop)
+        errand = _Errand(loop)
+        context.run(_errand.set, errand)
+        answer: asyncio.Future[T] = loop.create_future()
+        self._submit(lambda: _work(function, args, context, loop, answer))
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            await errand.abandon()
+            raise
+
+    def _submit(self, job: Callable[[], None]) -> None:
+        with self._lock:
+            if self._idle:
+                self._idle -= 1  # that thread is now spoken for
+            else:
+                self._start()
+        self._jobs.put(job)
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._serve, name="agentctx_nb provider", daemon=True)
+        try:
+            # A fresh context: a thread that inherits a cell's one would print into that cell for ever.
+            Context().run(thread.start)
+        except RuntimeError:
+            if not self._alive:
+                raise
+        else:
+            self._alive += 1  # at the system's limit the job waits for a thread to come free
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=IDLE_SECONDS)
+            except Empty:
+                with self._lock:
+                    if self._idle:
+                        self._idle -= 1
+                        self._alive -= 1
+                        return
+                continue
+            job()
+            with self._lock:
+                self._idle += 1
+
+
+def _work(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    context: Context,
+    loop: asyncio.AbstractEventLoop,
+    answer: asyncio.Future[Any],
+) -> None:
+    try:
+        settle = _settle(answer, result=context.run(function, *args))
+    except StopIteration as exc:
+        error = RuntimeError("a provider raised StopIteration")
+        error.__cause__ = exc  # a future refuses StopIteration itself
+        settle = _settle(answer, error=error)
+    except BaseException as exc:  # noqa: BLE001  whatever it is belongs to whoever waits for it
+        settle = _settle(answer, error=exc)
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:  # the loop was closed meanwhile, so nobody waits
+        return
+
+
+def _settle(
+    answer: asyncio.Future[Any], *, result: Any = None, error: BaseException | None = None
+) -> Callable[[], None]:
+    def settle() -> None:
+        if answer.done():
+            return
+        if error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(result)
+
+    return settle

@@ -1,0 +1,259 @@
+"""Deadlines: of one provider and of the whole call, opt-in, and what becomes of those they end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from agentctx_nb import AgentRuntime, Provider, execution
+from agentctx_nb.errors import DefinitionError, ProviderTimeoutError
+
+FAR = 60
+
+
+async def quick():
+    return "quick"
+
+
+async def hangs():
+    await asyncio.sleep(FAR)
+    return "hung"
+
+
+async def bounded(work, seconds=20):
+    """Fail instead of hanging."""
+    async with asyncio.timeout(seconds):
+        return await work
+
+
+async def until(condition):
+    while not condition():  # noqa: ASYNC110  an event for each condition would say less
+        await asyncio.sleep(0.001)
+
+
+def runtime_of(**gets):
+    runtime = AgentRuntime()
+    for name, given in gets.items():
+        get, timeout = given if isinstance(given, tuple) else (given, None)
+        runtime.register_provider(Provider(name, get, timeout=timeout))
+    return runtime
+
+
+def run(runtime, **options):
+    return asyncio.run(bounded(runtime.compose_state("hello", **options)))
+
+
+def outcomes(state):
+    return {row.provider: row.outcome for row in state.report}
+
+
+def test_a_deadline_of_its_own_ends_one_provider_and_no_other():
+    async def finishes():
+        await asyncio.sleep(0.1)
+        return "finished"
+
+    state = run(
+        runtime_of(HANGS=(hangs, 0.03), A=quick, LONGER=finishes, ALSO=(hangs, 0.05), FREE=(quick, FAR))
+    )
+    assert state.text == "quick\nfinished\nquick"
+    assert outcomes(state) == {
+        "HANGS": "timed_out", "A": "ok", "LONGER": "ok", "ALSO": "timed_out", "FREE": "ok",
+    }  # fmt: skip
+    error = state.errors["ALSO"]
+    assert isinstance(error, TimeoutError)
+    assert (error.provider, error.seconds) == ("ALSO", 0.05)
+    assert "deadline of 0.05 s" in state.report["ALSO"].error
+    assert state.report["HANGS"].ms < 500 > state.report["ALSO"].ms  # each in its own time
+
+
+def test_the_deadline_really_cancels_and_waits_for_the_clean_up():
+    cleaned = []
+
+    async def cleans():
+        try:
+            await asyncio.sleep(FAR)
+        finally:
+            await asyncio.sleep(0.01)
+            cleaned.append(True)
+
+    assert outcomes(run(runtime_of(CLEANS=(cleans, 0.02)))) == {"CLEANS": "timed_out"}
+    assert cleaned == [True]
+
+
+def test_a_timeout_error_of_its_own_is_a_failure_and_not_our_deadline():
+    async def own():
+        async with asyncio.timeout(0.01):
+            await asyncio.sleep(FAR)
+
+    async def raised():
+        raise TimeoutError("the server said so")
+
+    state = run(runtime_of(OWN=(own, FAR), RAISED=(raised, FAR)), timeout=FAR)
+    assert outcomes(state) == {"OWN": "failed", "RAISED": "failed"}
+    assert not any(isinstance(error, ProviderTimeoutError) for error in state.errors.values())
+
+
+def test_what_comes_after_the_deadline_is_never_used():
+    async def swallows():
+        try:
+            await asyncio.sleep(FAR)
+        except asyncio.CancelledError:
+            return {"text": "late", "values": {"late": 1}, "data": {"late": 1}}
+
+    async def answers_with_an_error():
+        try:
+            await asyncio.sleep(FAR)
+        except asyncio.CancelledError:
+            raise ValueError("late too") from None
+
+    state = run(runtime_of(A=(swallows, 0.02), B=(answers_with_an_error, 0.02), C=quick))
+    assert state.text == "quick"
+    assert outcomes(state) == {"A": "timed_out", "B": "timed_out", "C": "ok"}
+    assert "late" not in state.values
+    assert not state.data.providers["A"]["data"]
+    assert isinstance(state.errors["B"].__cause__, ValueError)
+
+
+def test_one_that_holds_the_loop_past_its_deadline_is_late_all_the_same():
+    async def holds():
+        time.sleep(0.05)  # noqa: ASYNC251  it holds the loop on purpose
+        return "late"
+
+    assert outcomes(run(runtime_of(HOLDS=(holds, 0.01), A=quick))) == {"HOLDS": "timed_out", "A": "ok"}
+
+
+def stubborn(finish, log):
+    """Return a provider that ignores every cancellation until ``finish`` is set, and then fails."""
+
+    async def get():
+        while not finish.is_set():
+            try:
+                await finish.wait()
+            except asyncio.CancelledError:
+                log.append("ignored")
+        log.append("ended")
+        raise ValueError("much too late")
+
+    return get
+
+
+def test_one_that_ignores_its_cancellation_is_left_behind(monkeypatch):
+    monkeypatch.setattr(execution, "DEADLINE_GRACE_SECONDS", 0.05)
+
+    async def main():
+        finish, log = asyncio.Event(), []
+        runtime = runtime_of(A=quick, IGNORES=(stubborn(finish, log), 0.02), B=quick)
+        try:
+            state = await bounded(runtime.compose_state("hello"))
+        finally:
+            finish.set()
+        assert log == ["ignored"]
+        await bounded(until(lambda: log[-1] == "ended"))
+        assert state.text == "quick\nquick"
+        row = state.report["IGNORES"]
+        assert (row.outcome, row.error) == (
+            "timed_out",
+            "ProviderTimeoutError: provider IGNORES was cancelled after its deadline of 0.02 s",
+        )
+        assert row.blocked_ms is None or row.blocked_ms < row.ms / 2
+        assert isinstance(state.data.providers["IGNORES"].error, ProviderTimeoutError)
+        return (await runtime.compose_state("hello", ["A"], True)).text
+
+    assert asyncio.run(main()) == "quick"
+
+
+def test_a_runtime_that_closes_ends_what_was_left_behind(monkeypatch):
+    monkeypatch.setattr(execution, "DEADLINE_GRACE_SECONDS", 0.03)
+    ended = []
+
+    async def ignores_once_or_twice():
+        for _ in range(2):
+            try:
+                await asyncio.sleep(FAR)
+            except asyncio.CancelledError:
+                ended.append("asked")
+        ended.append("gave in")
+
+    async def main():
+        async with runtime_of(IGNORES=(ignores_once_or_twice, 0.02)) as runtime:
+            await bounded(runtime.compose_state("hello"))
+            assert ended == ["asked"]
+        return list(ended), len(asyncio.all_tasks())
+
+    assert asyncio.run(main()) == (["asked", "asked", "gave in"], 1)
+
+
+def test_a_deadline_of_the_call_gives_a_state_in_which_the_unfinished_are_late():
+    async def own():
+        raise ValueError("mine")
+
+    state = run(runtime_of(A=quick, HANGS=hangs, OWN=own, ALSO=hangs, B=quick), timeout=0.05)
+    assert state.text == "quick\nquick"
+    assert outcomes(state) == {
+        "A": "ok",
+        "HANGS": "timed_out",
+        "OWN": "failed",
+        "ALSO": "timed_out",
+        "B": "ok",
+    }
+    assert state.errors["HANGS"].seconds == 0.05
+    assert isinstance(state.errors["OWN"], ValueError)
+
+
+def test_the_shorter_of_two_deadlines_counts():
+    state = run(runtime_of(OWN=(hangs, 0.02), CALL=(hangs, FAR)), timeout=0.4)
+    assert (state.errors["OWN"].seconds, state.errors["CALL"].seconds) == (0.02, 0.4)
+    assert state.report["OWN"].ms < state.report["CALL"].ms / 2
+
+
+def test_after_the_deadline_of_the_call_nothing_is_started_any_more():
+    async def main():
+        started = []
+
+        async def holds():
+            await asyncio.sleep(0)
+            time.sleep(0.02)  # noqa: ASYNC251  past the deadline before the others have had a turn
+            return "held"
+
+        def hanging(number):
+            async def get():
+                started.append(number)
+                await asyncio.sleep(FAR)
+
+            return get
+
+        runtime = runtime_of(A=hangs, HOLDS=holds, **{f"P{n}": hanging(n) for n in range(40)})
+        state = await bounded(runtime.compose_state("hello", timeout=0.01), 5)
+        count = len(started)
+        await asyncio.sleep(0.01)
+        assert len(started) == count
+        assert len(asyncio.all_tasks()) <= 2  # this one and the one that bounds nothing any more
+        return set(outcomes(state).values())
+
+    assert asyncio.run(main()) == {"timed_out"}
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+def test_a_deadline_that_is_none_is_rejected(timeout):
+    with pytest.raises(ValueError, match="timeout must be more than 0 s"):
+        run(runtime_of(A=quick), timeout=timeout)
+    with pytest.raises(ValueError, match="timeout of provider X must be more than 0 s"):
+        Provider("X", quick, timeout=timeout)
+
+
+@pytest.mark.parametrize("timeout", ["1", True])
+def test_a_deadline_of_the_wrong_type_is_rejected(timeout):
+    with pytest.raises(TypeError, match="timeout"):
+        run(runtime_of(A=quick), timeout=timeout)
+    with pytest.raises(DefinitionError, match="timeout"):
+        Provider("X", quick, timeout=timeout)
+
+
+def test_a_deadline_may_be_infinite():
+    async def waits():
+        await asyncio.sleep(0)
+        return "waited"
+
+    assert run(runtime_of(A=quick, B=(waits, float("inf"))), timeout=float("inf")).text == "quick\nwaited"

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentctx_nb.bridge import await_interruptible, run_sync
+
+ROOT = Path(__file__).parents[2]
+
+
+async def nothing():
+    return "nothing"
+
+
+def interrupt_after(seconds, *, once=lambda: True):
+    """Press Ctrl-C that long after ``once()`` holds: on a busy machine nothing else says when."""
+
+    def send():
+        while not once():
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=send, daemon=True).start()
+
+
+@pytest.fixture
+def log():
+    before = signal.getsignal(signal.SIGINT)
+    yield []
+    assert signal.getsignal(signal.SIGINT) is before, "the handler found here must be put back"
+
+
+def waiting(log):
+    async def provider():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            log.append("finally")
+
+    return provider
+
+
+def sleeping(log):
+    async def provider():
+        try:
+            time.sleep(60)  # noqa: ASYNC251  it blocks on purpose
+        finally:
+            log.append("finally")
+
+    return provider
+
+
+def computing(log):
+    async def provider():
+        deadline = time.monotonic() + 60
+        try:
+            while time.monotonic() < deadline:
+                pass
+        finally:
+            log.append("finally")
+
+    return provider
+
+
+def failing_first(log):
+    async def provider():
+        for _ in range(2):  # what isolates providers may take the first one for a failure and go on
+            try:
+                time.sleep(60)  # noqa: ASYNC251
+            except asyncio.CancelledError:
+                log.append("cancelled")
+        await asyncio.sleep(60)
+
+    return provider
+
+
+@pytest.mark.parametrize("kind", [waiting, sleeping, computing])
+def test_an_interrupt_cancels_cleans_up_and_ends_as_keyboard_interrupt(kind, log):
+    interrupt_after(0.2)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(kind(log))
+    assert log == ["finally"]
+    assert time.monotonic() - start < 5
+    assert run_sync(nothing)
+
+
+def test_a_second_press_reaches_what_goes_on_after_the_first(log):
+    interrupt_after(0.2)
+    interrupt_after(0.2, once=lambda: log)
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(failing_first(log))
+    assert log == ["cancelled", "cancelled"]
+
+
+def test_cleaning_up_may_take_its_time_after_an_interrupt(log):
+    async def provider():
+        try:
+            time.sleep(60)  # noqa: ASYNC251
+        finally:
+            time.sleep(0.8)  # noqa: ASYNC251
+            log.append("finally")
+
+    interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(provider)
+    assert log == ["finally"]
+
+
+def test_a_result_that_came_in_spite_of_the_interrupt_is_not_taken_for_an_answer(log):
+    async def stubborn():
+        try:
+            time.sleep(60)  # noqa: ASYNC251
+        except asyncio.CancelledError:
+            log.append("swallowed")
+
+    interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(stubborn)
+    assert log == ["swallowed"]
+
+
+def test_an_awaited_run_is_interrupted_too_and_the_loop_lives_on(log):
+    async def main():
+        interrupt_after(0.2)
+        with pytest.raises(KeyboardInterrupt):
+            await await_interruptible(waiting(log)())
+        await asyncio.sleep(0.01)
+        return "alive"
+
+    assert asyncio.run(main()) == "alive"
+    assert log == ["finally"]
+
+
+def test_an_inner_run_ends_as_a_cancellation_which_passes_through_the_loop():
+    code = (
+        "import asyncio, os, signal, threading\nfrom agentctx_nb.bridge import run_sync\n"
+        "async def inner():\n"
+        "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    await asyncio.sleep(60)\n"
+        "async def outer():\n"
+        "    try: run_sync(inner)\n"
+        "    except BaseException as error: print(type(error).__name__); raise\n"
+        "try: run_sync(outer)\n"
+        "except KeyboardInterrupt: print('KeyboardInterrupt')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=30, check=True
+    )
+    assert done.stdout.split() == ["CancelledError", "KeyboardInterrupt"]
+
+
+def test_a_thread_that_is_not_the_main_one_leaves_signals_alone():
+    async def handler():
+        return signal.getsignal(signal.SIGINT)
+
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(run_sync(handler)))
+    thread.start()
+    thread.join()
+    assert seen == [signal.getsignal(signal.SIGINT)]
+
+
+def test_the_handler_of_the_process_is_back_after_a_run(log):
+    async def handler():
+        return signal.getsignal(signal.SIGINT)
+
+    assert run_sync(handler) is not signal.getsignal(signal.SIGINT)

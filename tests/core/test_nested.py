@@ -1,0 +1,253 @@
+"""Providers that compose in their turn: others, which works, or themselves, which is an error at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentctx_nb import AgentRuntime, Provider
+from agentctx_nb.errors import CompositionRecursionError
+
+ROOT = Path(__file__).parents[2]
+variable = contextvars.ContextVar("variable", default="clean")
+
+
+async def bounded(work, seconds=20):
+    """Fail instead of hanging."""
+    async with asyncio.timeout(seconds):
+        return await work
+
+
+async def until(condition):
+    while not condition():  # noqa: ASYNC110  an event for each condition would say less
+        await asyncio.sleep(0.001)
+
+
+def runtime_of(**gets):
+    runtime = AgentRuntime()
+    for name, get in gets.items():
+        runtime.register_provider(Provider(name, get))
+    return runtime
+
+
+def run(runtime, *args, **options):
+    return asyncio.run(bounded(runtime.compose_state("hello", *args, **options)))
+
+
+def test_a_def_may_compose_others_with_the_synchronous_door():
+    async def leaf(runtime, message):
+        await asyncio.sleep(0)
+        return {"text": f"leaf {variable.get()} {message.content.text}", "values": {"leaf": 1}}
+
+    def middle(runtime, message):
+        variable.set("middle's")
+        return runtime.compose(message, ["LEAF"], True).text
+
+    def top(runtime, message):
+        return runtime.compose(message, ["MIDDLE"], True).text
+
+    runtime = runtime_of(TOP=top)
+    for name, get in {"MIDDLE": middle, "LEAF": leaf}.items():
+        runtime.register_provider(Provider(name, get, dynamic=True))
+    assert run(runtime).text == "leaf middle's hello"
+    assert runtime.compose("hello").text == "leaf middle's hello"
+
+
+def test_many_defs_may_compose_at_once():
+    runtime = runtime_of(
+        **{f"P{n}": lambda runtime, message: runtime.compose(message, ["LEAF"], True).text for n in range(30)}
+    )
+    runtime.register_provider(Provider("LEAF", lambda: "leaf", dynamic=True))
+    assert run(runtime).text.split("\n") == ["leaf"] * 30
+
+
+@pytest.mark.parametrize("end", ["cancel", "deadline"])
+def test_a_composition_inside_a_def_ends_with_the_one_around_it(end):
+    async def main():
+        log = []
+
+        async def inner():
+            log.append("started")
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0)
+                log.append("ended")
+
+        runtime = AgentRuntime()
+        runtime.register_provider(
+            Provider(
+                "OUTER",
+                lambda runtime, message: runtime.compose(message, ["INNER"], True).text,
+                timeout=0.1 if end == "deadline" else None,
+            )
+        )
+        runtime.register_provider(Provider("INNER", inner, dynamic=True))
+        task = asyncio.create_task(runtime.compose_state("hello"))
+        await bounded(until(lambda: log))
+        if end == "cancel":
+            task.cancel()
+        await bounded(asyncio.wait([task]))
+        assert log == ["started", "ended"]
+        assert task.cancelled() if end == "cancel" else task.result().report["OUTER"].outcome == "timed_out"
+
+    asyncio.run(main())
+
+
+def test_a_thread_nobody_waits_for_any_more_starts_no_composition():
+    async def main():
+        started, release, log = threading.Event(), threading.Event(), []
+
+        def outer(runtime, message):
+            started.set()
+            release.wait(15)
+            try:
+                runtime.compose(message, ["INNER"], True)
+            except BaseException as error:
+                log.append(type(error).__name__)
+                raise
+
+        runtime = runtime_of(OUTER=outer)
+        runtime.register_provider(Provider("INNER", lambda: log.append("inner"), dynamic=True))
+        task = asyncio.create_task(runtime.compose_state("hello"))
+        await bounded(until(started.is_set))
+        task.cancel()
+        await bounded(asyncio.wait([task]))
+        release.set()
+        await bounded(until(lambda: log))
+        return log
+
+    assert asyncio.run(main()) == ["CancelledError"]
+
+
+def prints(code):
+    """Return what ``code`` prints in a fresh interpreter, since nesting patches asyncio for good."""
+    done = subprocess.run(
+        [sys.executable, "-c", NESTED + code],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+NESTED = """
+import asyncio
+from agentctx_nb import AgentRuntime, Provider
+
+async def leaf():
+    await asyncio.sleep(0.1)
+    return "leaf"
+
+async def outer(runtime, message):
+    return runtime.compose(message, ["LEAF"], True).text
+
+async def loops(runtime, message):
+    return runtime.compose(message).text
+
+async def waits():
+    await asyncio.sleep(0.001)
+    return "waited"
+
+async def main(*providers):
+    runtime = AgentRuntime()
+    for provider in (Provider("LEAF", leaf, dynamic=True), *providers):
+        runtime.register_provider(provider)
+    for _ in range(3):
+        state = await asyncio.wait_for(runtime.compose_state("hello"), 10)
+        print(state.text.split(), {name: type(error).__name__ for name, error in state.errors.items()})
+"""
+
+
+def test_an_async_provider_may_use_the_synchronous_door_too():
+    code = "asyncio.run(main(Provider('A', outer), Provider('B', outer), Provider('LOOPS', loops), Provider('C', waits)))"
+    assert prints(code) == ["['leaf', 'leaf', 'waited'] {'LOOPS': 'CompositionRecursionError'}"] * 3
+
+
+def test_a_deadline_that_passes_while_a_provider_nests_is_its_own_and_nobody_elses():
+    code = "asyncio.run(main(Provider('A', outer, timeout=0.03), Provider('B', waits), Provider('C', waits)))"
+    assert prints(code) == ["['waited', 'waited'] {'A': 'ProviderTimeoutError'}"] * 3
+
+
+async def awaits_itself(runtime, message):
+    return (await runtime.compose_state(message)).text
+
+
+def composes_itself(runtime, message):
+    return runtime.compose(message).text
+
+
+async def composes_itself_in_a_task(runtime, message):
+    return (await asyncio.create_task(runtime.compose_state(message))).text
+
+
+@pytest.mark.parametrize("get", [awaits_itself, composes_itself, composes_itself_in_a_task])
+@pytest.mark.parametrize("ttl", [None, 60])
+def test_one_that_composes_itself_is_an_error_at_once(get, ttl):
+    calls = []
+
+    @functools.wraps(get)
+    def counted(runtime, message):
+        calls.append(None)
+        return get(runtime, message)
+
+    runtime = runtime_of(A=lambda: "a")
+    runtime.register_provider(Provider("LOOPS", counted, ttl=ttl))
+    state = run(runtime)
+    assert state.text == "a"
+    assert len(calls) == 1
+    error = state.errors["LOOPS"]
+    assert isinstance(error, CompositionRecursionError)
+    assert isinstance(error, RecursionError)
+    assert str(error).startswith("provider LOOPS composes itself: LOOPS → LOOPS; ")
+
+
+@pytest.mark.parametrize("names", ["ABC", "ABCDEFGHIJ"])
+def test_a_ring_of_providers_is_an_error_that_shows_the_ring(names):
+    def composes(other, *, blocking):
+        def by_the_synchronous_door(runtime, message):
+            return runtime.compose(message, [other], True, strict=True).text
+
+        async def awaiting(runtime, message):
+            return (await runtime.compose_state(message, [other], True, strict=True)).text
+
+        return by_the_synchronous_door if blocking else awaiting
+
+    runtime = AgentRuntime()
+    for place, name in enumerate(names):
+        other = names[(place + 1) % len(names)]
+        runtime.register_provider(Provider(name, composes(other, blocking=place % 2 == 0), dynamic=True))
+    state = run(runtime, [names[0]])
+    assert " → ".join((*names, names[0])) in leaf_of(state.errors[names[0]])
+
+
+def leaf_of(error):
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)
+
+
+def test_another_runtime_may_have_a_provider_of_the_same_name():
+    inner = runtime_of(SAME=lambda: "inner")
+    outer = runtime_of(SAME=lambda: inner.compose("hello").text)
+    assert run(outer).text == "inner"
+
+
+def test_the_same_provider_may_be_composed_again_once_it_has_ended():
+    runtime = runtime_of(FIRST=lambda: "first")
+    runtime.register_provider(
+        Provider(
+            "SECOND", lambda runtime, message: runtime.compose(message, ["FIRST"], True).text, after=["FIRST"]
+        )
+    )
+    assert run(runtime).text == "first\nfirst"

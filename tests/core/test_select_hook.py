@@ -1,0 +1,184 @@
+"""The host's last word on who runs, and the limits it has."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from agentctx_nb import AgentRuntime
+from agentctx_nb.errors import DefinitionTypeError
+
+DROPPED = "skipped: dropped by the select hook"
+ADDED = "added by the select hook"
+
+
+def says(text):
+    return lambda: text
+
+
+def runtime_with(hook):
+    runtime = AgentRuntime(select=hook, count_tokens=len)
+    for name, flags in (
+        ("STATIC", {}),
+        ("OTHER", {}),
+        ("DYNAMIC", {"dynamic": True, "relevance_keywords": ["rain"]}),
+        ("PRIVATE", {"private": True}),
+        ("ALWAYS", {"always_run": True}),
+    ):
+        runtime.register_provider({"name": name, "get": says(name.lower()), **flags})
+    return runtime
+
+
+def ran(state):
+    return state.data.provider_order
+
+
+def warnings(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_the_hook_sees_every_decision_and_the_message():
+    seen = []
+
+    def hook(decisions, message):
+        seen.append((message.content.text, {decision.provider: decision.runs for decision in decisions}))
+
+    runtime_with(hook).compose("rain")
+    assert seen == [
+        ("rain", {"STATIC": True, "OTHER": True, "DYNAMIC": True, "PRIVATE": False, "ALWAYS": True})
+    ]
+
+
+def test_the_hook_may_drop_and_add_and_its_edits_show_as_reasons():
+    state = runtime_with(lambda decisions, message: ["STATIC", "DYNAMIC", "ALWAYS"]).compose("hi")
+    assert ran(state) == ["STATIC", "DYNAMIC", "ALWAYS"]
+    assert state.report["OTHER"].reason == DROPPED
+    assert state.report["OTHER"].outcome == "skipped"
+    assert state.report["DYNAMIC"].reason == ADDED
+    assert state.report["STATIC"].reason == "static"
+
+
+def test_the_order_of_its_names_and_duplicates_do_not_matter():
+    state = runtime_with(lambda decisions, message: ("DYNAMIC", "ALWAYS", "STATIC", "STATIC")).compose("hi")
+    assert state.text == "static\ndynamic\nalways"
+
+
+def test_an_empty_list_drops_all_but_what_always_runs():
+    state = runtime_with(lambda decisions, message: []).compose("rain")
+    assert ran(state) == ["ALWAYS"]
+    assert state.report["ALWAYS"].reason == "always runs"
+    assert state.report["DYNAMIC"].reason == DROPPED
+
+
+def test_none_leaves_the_selection_without_a_warning(caplog):
+    state = runtime_with(lambda decisions, message: None).compose("rain")
+    assert ran(state) == ["STATIC", "OTHER", "DYNAMIC", "ALWAYS"]
+    assert warnings(caplog) == []
+
+
+def test_it_cannot_widen_an_only_list():
+    hook = lambda decisions, message: ["STATIC", "OTHER", "DYNAMIC", "PRIVATE", "ALWAYS"]
+    state = runtime_with(hook).compose("rain", ["STATIC"], True)
+    assert ran(state) == ["STATIC", "ALWAYS"]
+    assert state.report["OTHER"].reason == "skipped: not in the only-list"
+    assert ran(runtime_with(hook).compose("rain", [], True)) == ["ALWAYS"]
+
+
+def test_it_may_narrow_an_only_list():
+    assert ran(runtime_with(lambda decisions, message: []).compose("hi", ["STATIC", "OTHER"], True)) == [
+        "ALWAYS"
+    ]
+
+
+def test_a_private_one_runs_only_if_it_was_named():
+    hook = lambda decisions, message: ["PRIVATE", "STATIC"]
+    state = runtime_with(hook).compose("hi")
+    assert ran(state) == ["STATIC", "ALWAYS"]
+    assert state.report["PRIVATE"].reason == "skipped: private, not named"
+    named = runtime_with(hook).compose("hi", ["PRIVATE"])
+    assert ran(named) == ["STATIC", "PRIVATE", "ALWAYS"]
+    assert named.report["PRIVATE"].reason == "named"
+
+
+def test_names_nobody_registered_are_reported_with_one_warning(caplog):
+    state = runtime_with(lambda decisions, message: ["STATIK", "STATIC"]).compose("hi", ["ZZZZ"])
+    assert state.report.unknown == {"STATIK": ("STATIC",), "ZZZZ": ()}
+    assert ran(state) == ["STATIC", "ALWAYS"]
+    assert len(warnings(caplog)) == 1
+
+
+def test_the_hook_may_be_async():
+    async def hook(decisions, message):
+        await asyncio.sleep(0)
+        return ["OTHER"]
+
+    assert ran(runtime_with(hook).compose("hi")) == ["OTHER", "ALWAYS"]
+
+
+def failing(decisions, message):
+    raise ValueError("the hook is broken")
+
+
+async def failing_later(decisions, message):
+    await asyncio.sleep(0)
+    raise ValueError("the hook is broken")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        failing,
+        failing_later,
+        lambda: None,
+        lambda decisions, message: 5,
+        lambda decisions, message: True,
+        lambda decisions, message: "STATIC",
+        lambda decisions, message: {"STATIC": True},
+        lambda decisions, message: [None],
+        lambda decisions, message: decisions,
+        lambda decisions, message: ["STATIC", 3],
+        lambda decisions, message: (1 // 0 for _ in "x"),
+        lambda decisions, message: message.content.__setattr__("text", "rain"),
+    ],
+)
+def test_a_hook_that_fails_or_returns_no_names_leaves_the_selection_with_a_warning(hook, caplog):
+    state = runtime_with(hook).compose("hi")
+    assert ran(state) == ["STATIC", "OTHER", "ALWAYS"]
+    assert [row.reason for row in state.report] == [
+        "static",
+        "static",
+        "skipped: dynamic, no keyword in message",
+        "skipped: private, not named",
+        "always runs",
+    ]
+    assert len(warnings(caplog)) == 1
+    assert "the select hook failed; the selection stays as it was" in warnings(caplog)[0]
+
+
+def test_a_hook_is_asked_each_time_and_its_answer_is_not_kept():
+    answers = iter([["STATIC"], ["OTHER"], None])
+    runtime = runtime_with(lambda decisions, message: next(answers))
+    assert ran(runtime.compose("hi")) == ["STATIC", "ALWAYS"]
+    assert ran(runtime.compose("hi")) == ["OTHER", "ALWAYS"]
+    assert ran(runtime.compose("hi")) == ["STATIC", "OTHER", "ALWAYS"]
+
+
+def test_a_hook_that_cannot_be_called_is_a_type_error_at_once():
+    with pytest.raises(DefinitionTypeError, match="select must be callable"):
+        AgentRuntime(select=["STATIC"])
+
+
+def test_a_cancelled_composition_is_not_a_failed_hook():
+    async def hook(decisions, message):
+        await asyncio.sleep(60)
+
+    async def main():
+        composing = asyncio.create_task(runtime_with(hook).compose_state("hi"))
+        await asyncio.sleep(0.01)
+        composing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await composing
+
+    asyncio.run(main())
