@@ -8,6 +8,7 @@ import math
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.names import counted
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask, without_addresses
 from agentctx_nb.render.page import Fold, Lines, Page
 from agentctx_nb.render.table import Table
@@ -143,10 +144,10 @@ def provider_card(runtime: AgentRuntime, name: str) -> Page:
 def _summary(state: State, text: str) -> str:
     rows = state.report.rows
     ran = [row for row in rows if row.ran]
-    said = f"composed {len(ran):,} of {len(rows):,} providers, {len(text):,} characters"
+    said = f"composed {len(ran):,} of {counted(len(rows), 'provider')}, {counted(len(text), 'character')}"
     counter = state.report.token_counter
     about = "about " if counter == "estimate" else ""
-    said += f", {about}{sum(row.tokens for row in ran):,} tokens ({counter})"
+    said += f", {about}{counted(sum(row.tokens for row in ran), 'token')} ({counter})"
     for outcome in _TROUBLE:
         names = [row.provider for row in rows if row.outcome == outcome]
         if names:
