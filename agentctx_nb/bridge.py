@@ -23,9 +23,8 @@ from agentctx_nb.interrupt import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from concurrent.futures import Future
 
-__all__ = ["await_interruptible", "handed_home", "home_loop", "run_sync"]
+__all__ = ["await_interruptible", "home_loop", "run_sync"]
 
 T = TypeVar("T")
 
@@ -34,9 +33,6 @@ ORIGINAL_MARK = "_nest_patched"
 
 home_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("agentctx_nb_home_loop", default=None)
 """The event loop that runs the composition a worker thread serves; set in the thread's context."""
-
-handed_home: ContextVar[set[Future[Any]] | None] = ContextVar("agentctx_nb_handed_home", default=None)
-"""Where such a thread notes what it waits for there, so that whoever gives the thread up can cancel it."""
 
 
 def run_sync(make_coroutine: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -121,9 +117,6 @@ def _nothing() -> None:
 def _run_at_home(home: asyncio.AbstractEventLoop, make_coroutine: Callable[[], Coroutine[Any, Any, T]]) -> T:
     __tracebackhide__ = True
     answer = asyncio.run_coroutine_threadsafe(make_coroutine(), home)
-    noted = handed_home.get()
-    if noted is not None:
-        noted.add(answer)
     while True:
         try:
             return answer.result(timeout=HOME_CHECK_SECONDS)
@@ -133,9 +126,6 @@ def _run_at_home(home: asyncio.AbstractEventLoop, make_coroutine: Callable[[], C
             if not home.is_running():
                 answer.cancel()
                 raise LoopError("the event loop of the composition ended before its provider did") from None
-        finally:
-            if noted is not None and answer.done():
-                noted.discard(answer)
 
 
 def _make_reentrant(loop: asyncio.AbstractEventLoop) -> None:

@@ -110,7 +110,9 @@ def test_a_cancelled_call_is_nobodys_failure(caplog):
     assert not caplog.records
 
 
-def test_a_second_cancellation_stops_waiting_for_the_clean_up():
+def test_a_second_cancellation_stops_waiting_for_the_clean_up(monkeypatch):
+    monkeypatch.setattr(execution, "CANCEL_GRACE_SECONDS", FAR)
+
     async def main():
         cleaning_up, finish, tidied = asyncio.Event(), asyncio.Event(), []
 

@@ -124,8 +124,8 @@ def test_one_that_holds_the_loop_past_its_deadline_is_late_all_the_same():
     assert outcomes(run(runtime_of(HOLDS=(holds, 0.01), A=quick))) == {"HOLDS": "timed_out", "A": "ok"}
 
 
-def stubborn(finish, log):
-    """Return a provider that ignores every cancellation until ``finish`` is set, and then fails."""
+def stubborn(finish, log, *, ending=None):
+    """Return a provider that ignores every cancellation until ``finish`` is set, and ends with ``ending``."""
 
     async def get():
         while not finish.is_set():
@@ -134,31 +134,40 @@ def stubborn(finish, log):
             except asyncio.CancelledError:
                 log.append("ignored")
         log.append("ended")
-        raise ValueError("much too late")
+        if ending is not None:
+            raise ending
+        return {"text": "much too late", "values": {"late": 1}, "data": {"late": 1}}
 
     return get
 
 
-def test_one_that_ignores_its_cancellation_is_left_behind(monkeypatch):
+@pytest.mark.parametrize("ending", [None, ValueError("much too late"), asyncio.CancelledError()])
+@pytest.mark.parametrize("looked_at", ["before it ends", "after"])
+def test_one_that_ignores_its_cancellation_is_left_behind(monkeypatch, ending, looked_at):
     monkeypatch.setattr(execution, "DEADLINE_GRACE_SECONDS", 0.05)
 
     async def main():
         finish, log = asyncio.Event(), []
-        runtime = runtime_of(A=quick, IGNORES=(stubborn(finish, log), 0.02), B=quick)
+        get = stubborn(finish, log, ending=ending)
+        runtime = runtime_of(A=quick, IGNORES=(get, 0.02), B=quick)
         try:
             state = await bounded(runtime.compose_state("hello"))
+            if looked_at == "before it ends":
+                assert state.report["IGNORES"].blocked_ms is None  # nobody knows yet
         finally:
             finish.set()
         assert log == ["ignored"]
         await bounded(until(lambda: log[-1] == "ended"))
+        await asyncio.sleep(0)
         assert state.text == "quick\nquick"
-        row = state.report["IGNORES"]
+        row, entry = state.report["IGNORES"], state.data.providers["IGNORES"]
         assert (row.outcome, row.error) == (
             "timed_out",
             "ProviderTimeoutError: provider IGNORES was cancelled after its deadline of 0.02 s",
         )
         assert row.blocked_ms is None or row.blocked_ms < row.ms / 2
-        assert isinstance(state.data.providers["IGNORES"].error, ProviderTimeoutError)
+        assert isinstance(entry.error, ProviderTimeoutError)
+        assert (entry.text, entry.values, entry["data"]) == ("", {}, {})
         return (await runtime.compose_state("hello", ["A"], True)).text
 
     assert asyncio.run(main()) == "quick"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import time
 
 import pytest
 
-from agentctx_nb import AgentRuntime, Provider, execution
+from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.errors import ProviderCancelledError
 
 FAR = 60  # seconds nobody waits for: what reaches it fails by the bound of its test
@@ -139,7 +140,8 @@ def test_providers_may_be_quick_now_and_slow_then():
 
 
 @pytest.mark.parametrize("warm_up", [0, 3])
-def test_the_report_tells_who_held_the_loop_and_who_only_waited(warm_up):
+@pytest.mark.parametrize("first", ["HOLDS", "WAITS"])
+def test_the_report_tells_who_held_the_loop_and_who_only_waited(warm_up, first):
     block = []
 
     async def holds():
@@ -153,7 +155,8 @@ def test_the_report_tells_who_held_the_loop_and_who_only_waited(warm_up):
         return "waited"
 
     async def main():
-        runtime = runtime_of(HOLDS=holds, WAITS=waits)
+        gets = {"HOLDS": holds, "WAITS": waits}
+        runtime = runtime_of(**{first: gets.pop(first)}, **gets)
         for _ in range(warm_up):
             await runtime.compose_state("hello")
         block.append(True)
@@ -337,61 +340,12 @@ def test_a_variable_whose_values_cannot_be_compared_does_no_harm():
         return "wrote"
 
     async def main():
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
         variable.set(Array())
-        return await bounded(runtime_of(A=writes, B=quick, C=writes, D=quick).compose_state("hello"))
+        state = await bounded(runtime_of(A=writes, B=quick, C=writes, D=quick).compose_state("hello"))
+        gc.collect()  # a task that died of it would be complained of now
+        return state.text
 
-    assert asyncio.run(main()).text == "wrote\nquick\nwrote\nquick"
-
-
-# Watchdog ---------------------------------------------------------------------------------
-
-
-def slow_warnings(caplog):
-    return [record.getMessage() for record in caplog.records if "still running" in record.getMessage()]
-
-
-def test_the_watchdog_names_what_still_runs_and_enforces_nothing(caplog, monkeypatch):
-    assert execution.WATCHDOG_SECONDS == 5
-    monkeypatch.setattr(execution, "WATCHDOG_SECONDS", 0.05)
-
-    async def slow():
-        while not slow_warnings(caplog):  # noqa: ASYNC110  the log has no event
-            await asyncio.sleep(0.005)
-        await asyncio.sleep(0.1)
-        return "done"
-
-    state = run(runtime_of(A=quick, SLOW=slow))
-    assert state.text == "quick\ndone"
-    (warning,) = slow_warnings(caplog)
-    assert "SLOW is still running after 0.05 s" in warning
-
-
-def test_the_watchdog_counts_from_the_start_of_each_provider(caplog, monkeypatch):
-    monkeypatch.setattr(execution, "WATCHDOG_SECONDS", 0.15)
-
-    async def first():
-        await asyncio.sleep(0.1)
-
-    async def second():
-        began = time.monotonic()
-        while not slow_warnings(caplog):  # noqa: ASYNC110  the log has no event
-            await asyncio.sleep(0.005)
-        return {"values": {"seconds": time.monotonic() - began}}
-
-    runtime = runtime_of(FIRST=first)
-    runtime.register_provider(Provider("SECOND", second, after=["FIRST"]))
-    assert run(runtime).values["seconds"] >= 0.14
-    (warning,) = slow_warnings(caplog)
-    assert "SECOND" in warning
-
-
-def test_the_watchdog_is_quiet_where_all_is_quick(caplog, monkeypatch):
-    monkeypatch.setattr(execution, "WATCHDOG_SECONDS", 0.05)
-    run(runtime_of(A=quick, B=lambda: "in a thread"))
-
-    async def main():
-        await runtime_of(A=quick).compose_state("hello")
-        await asyncio.sleep(0.1)
-
-    asyncio.run(main())
-    assert slow_warnings(caplog) == []
+    complaints = []
+    assert asyncio.run(main()) == "wrote\nquick\nwrote\nquick"
+    assert not complaints

@@ -211,6 +211,31 @@ def test_runs_that_wait_for_each_other_are_an_error_and_no_deadlock():
     assert outer == [{}, {}]
 
 
+def test_one_that_waits_twice_for_another_still_waits_when_one_of_the_two_gives_up():
+    async def main():
+        runtime, errors, go = AgentRuntime(), [], asyncio.Event()
+
+        async def x(runtime, message):
+            hasty = runtime.compose_state(message, ["Y"], True, timeout=0.02)
+            patient = asyncio.create_task(runtime.compose_state(message, ["Y"], True))
+            await hasty
+            go.set()
+            return (await patient).text
+
+        async def y(runtime, message):
+            await go.wait()
+            errors.extend((await runtime.compose_state(message, ["X"], True)).errors.values())
+            return "y"
+
+        runtime.register_provider(Provider("X", x, dynamic=True, ttl=60))
+        runtime.register_provider(Provider("Y", y, dynamic=True, ttl=60))
+        calls = [runtime.compose_state("hello", [name], True) for name in "YX"]
+        states = await bounded(asyncio.gather(*calls), 5)
+        return [type(error) for error in errors], [state.text for state in states]
+
+    assert asyncio.run(main()) == ([CompositionRecursionError], ["y", "y"])
+
+
 @pytest.mark.parametrize("leave", [SystemExit, KeyboardInterrupt])
 def test_an_exit_in_a_shared_run_reaches_the_caller_and_not_the_loop(leave):
     async def main():

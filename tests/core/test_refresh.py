@@ -54,7 +54,9 @@ def test_refresh_runs_one_again_and_keeps_the_rest(runtime, runs):
 
 def test_whoever_waits_for_a_refreshed_one_runs_again_too(runtime, runs):
     before = compose(runtime)
-    assert compose(runtime, previous=before, refresh="B").text == "A1\nB2\nC2\nD2"
+    after = compose(runtime, previous=before, refresh="B")
+    assert after.text == "A1\nB2\nC2\nD2"
+    assert outcomes(after) == {"A": "cached", "B": "ok", "C": "ok", "D": "ok"}
     assert compose(runtime, previous=before, refresh=["C"]).text == "A1\nB1\nC3\nD3"
     assert runs.count("A") == 1
 

@@ -200,7 +200,13 @@ def test_a_cancelled_call_does_not_wait_for_the_thread_and_drops_what_comes():
         await asyncio.sleep(0.01)
         return (await runtime.compose_state("hello", ["A"], True)).text
 
-    assert asyncio.run(main()) == "a"
+    async def watched():
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        return await main()
+
+    complaints = []
+    assert asyncio.run(watched()) == "a"
+    assert not complaints
 
 
 def test_a_deadline_does_not_wait_for_the_thread():
