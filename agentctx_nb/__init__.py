@@ -23,6 +23,7 @@ from agentctx_nb.errors import (
     ProviderCancelledError,
     ProviderTimeoutError,
     ResultError,
+    TemplateError,
     UnknownActionError,
     UnknownProviderError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "ProviderTimeoutError",
     "ResultError",
     "State",
+    "TemplateError",
     "UnknownActionError",
     "UnknownProviderError",
     "load_ipython_extension",

@@ -11,6 +11,7 @@ AgentCtxError
 ├── CompositionRecursionError  a provider composing itself (RecursionError)
 ├── ProviderCancelledError     a provider cancelled itself (RuntimeError)
 ├── ProviderTimeoutError       our deadline passed, not the provider's own (TimeoutError)
+├── TemplateError              a template cannot be read or rendered (ValueError)
 ├── LoopError                  synchronous code cannot wait on this event loop (RuntimeError)
 └── MissingExtraError          an optional library is not installed (ImportError)
 """
@@ -33,6 +34,7 @@ __all__ = [
     "ProviderCancelledError",
     "ProviderTimeoutError",
     "ResultError",
+    "TemplateError",
     "UnknownActionError",
     "UnknownNameError",
     "UnknownProviderError",
@@ -124,6 +126,15 @@ class ProviderTimeoutError(AgentCtxError, TimeoutError):
         self.provider = provider
         self.seconds = seconds
         super().__init__(f"provider {provider} was cancelled after its deadline of {seconds:g} s")
+
+
+class TemplateError(AgentCtxError, ValueError):
+    """A template cannot be read or rendered; ``line`` and ``column`` (from 1) say where, if it can be told."""
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        self.line = line
+        self.column = column
+        super().__init__(message)
 
 
 class LoopError(AgentCtxError, RuntimeError):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentctx_nb.model import MessageLike
     from agentctx_nb.selection import Decision
     from agentctx_nb.state import State
+    from agentctx_nb.templates import Prompt
     from agentctx_nb.threads import WorkerThreads
 
 __all__ = ["AgentRuntime"]
@@ -257,6 +258,21 @@ class AgentRuntime(Remembering):
         from agentctx_nb.bridge import run_sync
 
         return run_sync(lambda: self.compose_state(message, include_list, only_include, **options))
+
+    def compose_prompt(
+        self,
+        state: State,
+        template: str | Callable[[State], str],
+        *,
+        missing: str = "empty",
+        **extra: Any,
+    ) -> Prompt:
+        """Render a Handlebars template with ``extra``, then the state's values, then its ``data``.
+
+        ``missing`` says what a name becomes that nobody wrote: ``"empty"``, an ``"error"``, or its own
+        tag (``"keep"``). Raises `TemplateError` with line and column where the template cannot be read.
+        """
+        return state.prompt(template, missing=missing, **extra)
 
     # Actions ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.execution import Run
     from agentctx_nb.report import Report
+    from agentctx_nb.templates import Prompt
 
 __all__ = ["EMPTY_STATE", "ProviderEntry", "State", "dependency_state", "fold"]
 
@@ -126,6 +127,18 @@ class State:
     def spans(self) -> list[tuple[int, int, str]]:
         """``(start, end, provider)`` for each part of the text, in order."""
         return self._record.spans()
+
+    def prompt(
+        self, template: str | Callable[[State], str], *, missing: str = "empty", **extra: Any
+    ) -> Prompt:
+        """Render a Handlebars template with ``extra``, then this state's values; see `render_template`.
+
+        >>> State(values={"name": "Ada"}).prompt("Dear {{name}}, {{more}}", more="hello!")
+        'Dear Ada, hello!'
+        """
+        from agentctx_nb.templates import render_template
+
+        return render_template(template, state=self, extra=extra, missing=missing)
 
     def value_rows(self) -> list[tuple[str, Any, str, str, tuple[str, ...]]]:
         """Return (key, value, type, writer, shadowed writers) for each value, in the order written."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PIP_ONLY = "dotpromptz-handlebars"  # not on conda-forge: pip brings it with the package itself
 
 
 def plain(requirement):
@@ -17,7 +18,7 @@ def plain(requirement):
 def wanted():
     extras = PROJECT["optional-dependencies"]
     named = [*PROJECT["dependencies"], *extras["test"], *extras["lab"]]
-    everywhere = [requirement for requirement in named if ";" not in requirement]
+    everywhere = [r for r in named if ";" not in r and not r.startswith(PIP_ONLY)]
     return {plain(requirement) for requirement in everywhere} | {"python" + PROJECT["requires-python"]}
 
 
