@@ -31,8 +31,8 @@ check: $(VENV)/.ok-dev  ## ruff and strict mypy
 lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a container)
 	$(BIN)/jupyter lab --allow-root notebooks/01_quickstart.ipynb
 
-bench: $(VENV)/.ok  ## compose beside asyncio.gather, import cost, memory
-	@$(BIN)/python benchmarks/compose.py
+bench: $(VENV)/.ok  ## every benchmark, each beside what a user would pick instead
+	@for one in compose templates search learn; do $(BIN)/python benchmarks/$$one.py || exit 1; echo; done
 
 notebooks: $(VENV)/.ok  ## execute every tutorial again, in place
 	$(BIN)/python notebooks/build.py
