@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "agentctx_nb"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"pandas", "numpy", "IPython", "traitlets", "ipywidgets"}
-SIDE_ROOMS = {"library", "memory", "render", "search", "ship"}
+SIDE_ROOMS = {"knowledge", "library", "memory", "render", "search", "ship"}
 HOOKS = {"load_ipython_extension", "unload_ipython_extension"}
 
 

@@ -16,7 +16,17 @@ from agentctx_nb.notebook.mistakes import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Command", "Option", "Parsed", "as_names", "as_number", "as_text", "as_variable", "unquote"]
+__all__ = [
+    "Command",
+    "Option",
+    "Parsed",
+    "as_names",
+    "as_number",
+    "as_text",
+    "as_variable",
+    "unquote",
+    "without_quotes",
+]
 
 QUOTES = "\"'"
 
@@ -214,6 +224,18 @@ def unquote(word: str) -> str:
             quote = word[0]
             return word[1:-1].replace("\\" + quote, quote)
     return word
+
+
+def without_quotes(message: str) -> str:
+    """Return a message without the quotes around the whole of it; others in it are a person's own.
+
+    >>> without_quotes("'is it?'"), without_quotes("'it' and 'that'")
+    ('is it?', "'it' and 'that'")
+    """
+    quote = message[:1]
+    if len(message) > 1 and quote in QUOTES and message.endswith(quote) and quote not in message[1:-1]:
+        return unquote(message)
+    return message
 
 
 def as_text(value: str) -> str:

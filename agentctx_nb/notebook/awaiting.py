@@ -44,10 +44,9 @@ class AwaitingTransformer:
         if not any(repr(name) in text for name in self._awaited) or not self._can_await():
             return lines
         try:
-            tree = ast.parse(text)
-        except SyntaxError:
-            return lines  # IPython reports it
-        return self.rewrite(text, tree).splitlines(keepends=True)
+            return self.rewrite(text, ast.parse(text)).splitlines(keepends=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return lines  # IPython reports what Python cannot read; what is too deep for us waits by itself
 
     def rewrite(self, text: str, tree: ast.Module) -> str:
         """Return ``text`` with each call at the top level of ``tree`` awaited."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentctx_nb.notebook.arguments import Command, Option, as_names, as_number, as_text, as_variable
 
-__all__ = ["COMPOSE", "PROVIDER", "PROVIDERS"]
+__all__ = ["COMPOSE", "LEARN", "PROVIDER", "PROVIDERS", "REMEMBER"]
 
 PROVIDER = Command(
     name="provider",
@@ -38,6 +38,7 @@ COMPOSE = Command(
     summary="Run the providers a message calls for and show what the prompt would hold.",
     usage=(
         "%compose [options] message    all behind the options is the message, as typed",
+        "%compose [options] message;   the same, showing nothing; one with more semicolons is just a message",
         "%%compose [options]           the cell below is the message",
     ),
     options=(
@@ -62,4 +63,28 @@ PROVIDERS = Command(
     usage=("%providers [options]",),
     options=(Option("all", "private ones too"),),
     examples=("%providers", "%providers --all"),
+)
+
+LEARN = Command(
+    name="learn",
+    summary="Keep a table up to date with a file or a folder: Markdown, text, HTML, notebooks, Python, PDF.",
+    usage=("%learn PATH [options]    put quotes around a path with spaces",),
+    options=(
+        Option("table", "where the chunks go; documents if not given", "NAME", as_text),
+        Option("room", "the room they are found in; the agent's own if not given", "R", as_text),
+        Option("pattern", "which files, of any kind: *.md or guide/**/*.txt", "GLOB", as_text),
+        Option("no-progress", "show no line of progress on long work"),
+    ),
+    examples=("%learn docs/", '%learn "my notes" --table notes --pattern *.md'),
+)
+
+REMEMBER = Command(
+    name="remember",
+    summary="Store a fact in a table, once.",
+    usage=("%remember TABLE [options] text    all behind the options is the text, as typed",),
+    options=(Option("room", "the room it is found in; the agent's own if not given", "R", as_text),),
+    examples=(
+        "%remember facts Ada's office is in Oslo.",
+        "%remember facts --room lobby The door code changed.",
+    ),
 )

@@ -35,27 +35,54 @@ def load(shell: InteractiveShell) -> None:
     runtime, sources = _kept[shell]
     for filename, text in sources.items():
         keep_source(filename, text)
-    for name, kind, function in NotebookMagics(shell, runtime, sources).table():
+    magics = NotebookMagics(shell, runtime, sources)
+    tables = shell.magics_manager.magics
+    for name, kind, function in magics.table():
+        for kind_of_table in kind.split("_"):
+            if name in tables[kind_of_table]:
+                magics.displaced[kind_of_table, name] = tables[kind_of_table][name]
         shell.register_magic_function(function, kind, name)
     shell.input_transformers_cleanup.append(VerbatimTransformer())
     shell.input_transformers_post.append(AwaitingTransformer(shell, AWAITED))
-    for variable in VARIABLES:
-        if shell.user_ns.setdefault(variable, runtime) is runtime:
-            break
+    _name(shell, runtime)
+    shell.events.register("pre_run_cell", _Renaming(shell, runtime))
 
 
 def unload(shell: InteractiveShell) -> None:
     """Remove what `load` and the magics left in ``shell``; the user's variables stay."""
-    for table in shell.magics_manager.magics.values():
+    for kind, table in shell.magics_manager.magics.items():
         for name, function in list(table.items()):
             owner = getattr(function, "__self__", None)
             if isinstance(owner, NotebookMagics):
                 del table[name]
+                if (kind, name) in owner.displaced:
+                    table[name] = owner.displaced[kind, name]
     _, sources = _kept.get(shell, (None, {}))
     for filename in sources:
         forget_source(filename)
     _remove(shell.input_transformers_cleanup, VerbatimTransformer)
     _remove(shell.input_transformers_post, AwaitingTransformer)
+    for callback in list(shell.events.callbacks["pre_run_cell"]):
+        if isinstance(callback, _Renaming):
+            shell.events.unregister("pre_run_cell", callback)
+
+
+class _Renaming:
+    """Gives the runtime its name again before a cell runs, where ``%reset`` has taken both names away."""
+
+    def __init__(self, shell: InteractiveShell, runtime: AgentRuntime) -> None:
+        self._shell = shell
+        self._runtime = runtime
+
+    def __call__(self, _: Any) -> None:
+        if not any(variable in self._shell.user_ns for variable in VARIABLES):
+            _name(self._shell, self._runtime)
+
+
+def _name(shell: InteractiveShell, runtime: AgentRuntime) -> None:
+    for variable in VARIABLES:
+        if shell.user_ns.setdefault(variable, runtime) is runtime:
+            break
 
 
 def _remove(transformers: list[Any], kind: type) -> None:

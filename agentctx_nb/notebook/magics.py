@@ -11,8 +11,9 @@ from IPython.core.magic import no_var_expand
 from agentctx_nb.bridge import await_interruptible, run_sync
 from agentctx_nb.errors import AgentCtxError
 from agentctx_nb.model import Content, Memory
-from agentctx_nb.notebook.arguments import unquote
+from agentctx_nb.notebook.arguments import without_quotes
 from agentctx_nb.notebook.commands import COMPOSE, PROVIDER, PROVIDERS
+from agentctx_nb.notebook.knowledge_magics import KnowledgeMagics
 from agentctx_nb.notebook.mistakes import ArgumentError, StrictError, shorten
 from agentctx_nb.notebook.registering import Registration, register_cell
 from agentctx_nb.runtime import AgentRuntime
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AWAITED", "NotebookMagics"]
 
-AWAITED = {"compose": "compose__await__"}
-"""The magics that run providers, and the private ones a cell that can await calls in their place."""
+AWAITED = {name: f"{name}__await__" for name in ("compose", "learn", "remember")}
+"""The magics that wait for something, and the private ones a cell that can await calls in their place."""
 
 
-class NotebookMagics:
+class NotebookMagics(KnowledgeMagics):
     """The magics of one shell, and the runtime they work on."""
 
     def __init__(self, shell: InteractiveShell, runtime: AgentRuntime, sources: dict[str, str]) -> None:
         self.shell = shell
+        self.displaced: dict[tuple[str, str], Any] = {}  # magics of these names that were there before
         self.sources = sources  # of the cells that became providers, by file name
         self._runtime = runtime
 
@@ -50,7 +52,11 @@ class NotebookMagics:
             ("provider", "line_cell", self.provider),
             ("compose", "line_cell", self.compose),
             (AWAITED["compose"], "line_cell", self.compose_awaited),
-            ("providers", "line", self.providers),
+            ("providers", "line_cell", self.providers),
+            ("learn", "line", self.learn),
+            (AWAITED["learn"], "line", self.learn_awaited),
+            ("remember", "line", self.remember),
+            (AWAITED["remember"], "line", self.remember_awaited),
         ]
 
     @no_var_expand
@@ -61,7 +67,7 @@ class NotebookMagics:
                 return self._show(line)
             done: Registration = register_cell(self.shell, self.runtime, line, cell)
         except AgentCtxError as error:
-            shorten(error)
+            shorten(error, self.runtime.mask)
             raise
         self.sources[done.filename] = "".join(linecache.getlines(done.filename))
         return done
@@ -73,7 +79,7 @@ class NotebookMagics:
             request = read_request(line, cell)
             return self._keep(request, run_sync(lambda: self._composed(request)))
         except AgentCtxError as error:
-            shorten(error)
+            shorten(error, self.runtime.mask)
             raise
 
     @no_var_expand
@@ -84,20 +90,22 @@ class NotebookMagics:
             request = read_request(line, cell)
             return self._keep(request, await await_interruptible(self._composed(request)))
         except AgentCtxError as error:
-            shorten(error)
+            shorten(error, self.runtime.mask)
             raise
 
     @no_var_expand
-    def providers(self, line: str) -> Any:  # noqa: D102
+    def providers(self, line: str, cell: str | None = None) -> Any:  # noqa: D102
         from agentctx_nb.render.views import providers_table
 
         __tracebackhide__ = True
         try:
+            if cell is not None:
+                raise ArgumentError("%providers takes no cell below it; write it on a line, with one % sign")
             given = PROVIDERS.words(line)
             if given.words:
                 raise ArgumentError(f"%providers takes no name; write %provider {given.words[0]}")
         except AgentCtxError as error:
-            shorten(error)
+            shorten(error, self.runtime.mask)
             raise
         return providers_table(self.runtime, include_private="all" in given.options)
 
@@ -161,8 +169,10 @@ def read_request(line: str, cell: str | None) -> Request:
     line = line.rstrip()
     silent = line.endswith(";")
     given = COMPOSE.message(line.removesuffix(";"))
+    if silent and ";" in given.message and without_quotes(given.message) == given.message:
+        silent, given = False, COMPOSE.message(line)  # the message has semicolons of its own: this is one
     if cell is None:
-        message = _without_quotes(given.message)
+        message = without_quotes(given.message)
     elif given.message:
         raise ArgumentError(
             "the message of %%compose is the cell below it; write %compose for a message on the line"
@@ -181,10 +191,3 @@ def read_request(line: str, cell: str | None) -> Request:
 def is_ours(frame: FrameType) -> bool:
     """Whether ``frame`` runs code of this package."""
     return str(frame.f_globals.get("__name__")).startswith("agentctx_nb.")
-
-
-def _without_quotes(message: str) -> str:
-    quote = message[:1]
-    if len(message) > 1 and quote in "\"'" and message.endswith(quote) and quote not in message[1:-1]:
-        return unquote(message)
-    return message

@@ -6,7 +6,12 @@ it. These are ordinary exceptions that draw themselves short.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentctx_nb.errors import AgentCtxError, DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["ArgumentError", "StrictError", "shorten"]
 
@@ -30,9 +35,10 @@ class StrictError(AgentCtxError):
         return [*self._drawn, f"{type(self).__name__}: {self}"]
 
 
-def shorten(error: AgentCtxError) -> AgentCtxError:
-    """Return ``error`` set up to be shown by IPython without the way it took through our code."""
-    if not hasattr(error, "_render_traceback_"):
-        sentence = f"{type(error).__name__}: {error}"
-        error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
-    return error
+def shorten(error: AgentCtxError, mask: Callable[[str], str]) -> None:
+    """Set ``error`` up to be shown by IPython without secrets and without the way it took through our code."""
+    error.args = tuple(mask(arg) if isinstance(arg, str) else arg for arg in error.args)
+    render = getattr(error, "_render_traceback_", None)
+    lines = [f"{type(error).__name__}: {error}"] if render is None else render()
+    shown = [mask(line) for line in lines]
+    error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]

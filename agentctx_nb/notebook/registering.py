@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import sys
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import UnknownProviderError
+from agentctx_nb.names import shown
 from agentctx_nb.notebook.commands import PROVIDER
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.provider import Provider
@@ -69,19 +74,41 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
 
 
 def find_cell(shell: InteractiveShell, name: str, line: str, body: str) -> Cell:
-    """Return the file name IPython runs this cell under, and the lines above ``body`` in the cell as typed."""
+    """Return a file name for the source of ``body``, and the lines above it in the cell as typed.
+
+    It is the name IPython runs the cell under where ``%%provider`` makes up the whole cell, and one of the
+    provider's own where code calls the magic, which may do so many times in one cell.
+    """
     cells: dict[str, int] = shell.compile._filename_map  # noqa: SLF001  the only record of it
     frame: Any = sys._getframe(1)  # noqa: SLF001
     while frame is not None and frame.f_code.co_filename not in cells:
         frame = frame.f_back
-    filename = f"<provider {name}>" if frame is None else frame.f_code.co_filename
     typed = shell.history_manager.input_hist_raw[-1] if shell.history_manager else ""
     typed = typed.replace("\r\n", "\n").rstrip()
     bare = body.replace("\r\n", "\n").rstrip()
-    if frame is not None and typed.endswith("\n" + bare):
-        above = typed[: len(typed) - len(bare)].removesuffix("\n").split("\n")
-        return Cell(filename, tuple(above))
-    return Cell(filename, (f"%%provider {line}".rstrip(),))
+    above = f"%%provider {line}".rstrip()
+    if frame is None or not _is_one_call("".join(linecache.getlines(frame.f_code.co_filename))):
+        return Cell(_own_filename(name, above, body), (above,))
+    if typed.endswith("\n" + bare):
+        lines = typed[: len(typed) - len(bare)].removesuffix("\n").split("\n")
+        return Cell(frame.f_code.co_filename, tuple(lines))
+    return Cell(frame.f_code.co_filename, (above,))
+
+
+def _is_one_call(code: str) -> bool:
+    """Whether a cell, as IPython runs it, does nothing but call one cell magic."""
+    if not code.startswith("get_ipython().run_cell_magic("):
+        return False
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        (statement, *others) = ast.parse(code).body
+        return not others and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return False
+
+
+def _own_filename(name: str, above: str, body: str) -> str:
+    """Return a file name under which no other text is kept."""
+    number = zlib.crc32(f"{above}\n{body}".encode("utf-8", "surrogatepass"))
+    return f"<provider {name} {number:08x}>"
 
 
 def _only_name(words: tuple[str, ...]) -> str:
@@ -132,9 +159,16 @@ def _sentence(before: Registered | None, after: Registered) -> str:
         idle = "" if provider.dynamic else ", which wake nothing without --dynamic"
         facts.append("keywords " + ", ".join(provider.relevance_keywords) + idle)
     if provider.position:
-        facts.append(f"position {provider.position:g}")
+        facts.append(f"position {_plain(provider.position)}")
     if provider.after:
         facts.append("after " + ", ".join(provider.after))
     limits = {limit: getattr(provider, limit) for limit in ("timeout", "ttl")}
-    facts += [f"{limit} {seconds:g} s" for limit, seconds in limits.items() if seconds is not None]
+    facts += [f"{limit} {_plain(seconds)} s" for limit, seconds in limits.items() if seconds is not None]
     return f"{said} ({'; '.join(facts)})" if facts else said
+
+
+def _plain(number: float) -> str:
+    try:
+        return f"{number:g}"
+    except OverflowError:  # a whole number beyond any float
+        return shown(number)

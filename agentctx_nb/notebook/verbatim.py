@@ -13,10 +13,11 @@ __all__ = ["VerbatimTransformer"]
 
 QUESTION = re.compile(
     r"(?P<before>\s*(?:[^%'\"#=]+=\s*)?)"
-    r"%(?P<magic>compose|\w+(?=[ \t].*%compose[ \t]))[ \t]+(?P<line>.*[^\s?].*\?)\s*$"
+    r"%(?P<magic>compose|remember|\w+(?=[ \t].*%(?:compose|remember)[ \t]))[ \t]+(?P<line>.*[^\s?].*\?)\s*$"
 )
+SPOKEN = re.compile(r"%(?:compose|remember)")  # what follows them is a person's words
 OTHER_ESCAPE = re.compile(r"\s*(?:[^%!'\"#=]+=\s*)?[%!]")
-OUR_CELL = re.compile(r"%%(?:provider|compose)(?!\S)")
+OUR_CELL = re.compile(r"%%(?:providers?|compose)(?!\S)")
 
 
 class VerbatimTransformer:
@@ -26,7 +27,7 @@ class VerbatimTransformer:
         """Return the cell's lines with the questions and the empty cells among them spelled out."""
         if lines and lines[0].startswith("%%"):
             return [*lines, "\n"] if len(lines) == 1 and OUR_CELL.match(lines[0]) else lines
-        if not any("%compose" in line and line.rstrip().endswith("?") for line in lines):
+        if not any(SPOKEN.search(line) and line.rstrip().endswith("?") for line in lines):
             return lines
         written: list[str] = []
         above: list[str] = []  # the same lines with nothing in them that Python cannot read

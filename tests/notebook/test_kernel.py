@@ -221,3 +221,17 @@ def test_a_kernel_on_uvloop_awaits_and_says_where_it_cannot_nest(start_kernel):
     assert answer.ename == "LoopError"
     assert "await runtime.compose_state(...)" in answer.evalue
     assert kernel.good("1 + 1").text == "2"
+
+
+@pytest.mark.parametrize(
+    "how", ["runtime.compose('hi', strict=True)", "await runtime.compose_state('hi', strict=True)"]
+)
+def test_a_strict_group_is_shown_without_a_secret(start_kernel, how):
+    kernel = start_kernel("key = '-'.join(['k3y', '0f', 'the', 'd00r'])")
+    kernel.good(
+        "runtime.set_setting('KEY', key, secret=True)", "%%provider BROKEN\nraise ValueError(f'used {key}')"
+    )
+    (answer,) = kernel.run(how)
+    shown = answer.stderr + answer.stdout + answer.traceback + answer.evalue
+    assert "ValueError: used [secret KEY]" in shown
+    assert "k3y-0f-the-d00r" not in shown
