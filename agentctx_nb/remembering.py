@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.model import Entity, Memory, as_entity, as_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from agentctx_nb.memory.store import Store
+    from agentctx_nb.memory.store import EmbedderMark, Store
     from agentctx_nb.model import MessageLike
 
-__all__ = ["Remembering"]
+__all__ = ["Remembering", "check_store"]
 
 
 class Remembering:
@@ -31,6 +31,7 @@ class Remembering:
     """
 
     agent_id: str
+    _store_given: Any
     _store: Store | None
 
     def clock(self) -> datetime:
@@ -41,19 +42,35 @@ class Remembering:
     def store(self) -> Store:
         """Where memories and entities live."""
         if self._store is None:
-            from agentctx_nb.memory.in_process import InProcessStore
+            from agentctx_nb.memory.opening import open_store
 
-            self._store = InProcessStore(clock=self.clock)
+            self._store = open_store(self._store_given, self.clock)
         return self._store
+
+    async def mark_for(self, embedding: Any) -> EmbedderMark | None:
+        """Return the mark of the embedder a vector comes from, where that is known."""
+        return None
 
     async def create_memory(
         self, memory: MessageLike, table_name: str = "messages", *, unique: bool = False
     ) -> str:
         """Store a memory in a table and return its id; ``agent_id`` is this agent's where it is missing."""
+        given = self._ours(memory)
+        mark = await self.mark_for(given.embedding)
+        return await self.store.create_memory(given, table_name, unique=unique, mark=mark)
+
+    async def create_memories(
+        self, memories: Iterable[MessageLike], table_name: str = "messages", *, unique: bool = False
+    ) -> list[str]:
+        """Store many memories, all or none of them, and return their ids."""
+        given = [self._ours(memory) for memory in memories]
+        embedded = next((memory.embedding for memory in given if memory.embedding is not None), None)
+        mark = await self.mark_for(embedded)
+        return await self.store.create_memories(given, table_name, unique=unique, mark=mark)
+
+    def _ours(self, memory: MessageLike) -> Memory:
         given = as_message(memory)
-        if given.agent_id is None:
-            given = replace(given, agent_id=self.agent_id)
-        return await self.store.create_memory(given, table_name, unique=unique)
+        return replace(given, agent_id=self.agent_id) if given.agent_id is None else given
 
     async def get_memories(self, given: Mapping[str, Any] | None = None, /, **arguments: Any) -> list[Memory]:
         """Return the rows of a table, newest first.
@@ -75,6 +92,14 @@ class Remembering:
         """Remove a memory; return whether it was there."""
         return await self.store.delete_memory(memory_id)
 
+    async def delete_memories(self, table_name: str, *, room_id: str | None = None) -> int:
+        """Remove all rows of a table, or of one room in it; return how many there were."""
+        return await self.store.delete_memories(table_name=table_name, room_id=room_id)
+
+    async def get_memory_by_id(self, memory_id: str) -> Memory | None:
+        """Return the memory, or None where there is none."""
+        return await self.store.get_memory_by_id(memory_id)
+
     async def get_entity_by_id(self, entity_id: str | None) -> Entity | None:
         """Return the entity, or None where there is none."""
         return await self.store.get_entity_by_id(entity_id)
@@ -86,3 +111,11 @@ class Remembering:
     async def update_entity(self, entity: Entity | Mapping[str, Any]) -> None:
         """Replace the entity of the same id."""
         await self.store.update_entity(as_entity(entity))
+
+
+def check_store(given: object) -> None:
+    """Raise `DefinitionTypeError` unless ``given`` may name a store; a path is opened when it is needed."""
+    if given is not None and not isinstance(given, str) and not hasattr(given, "__fspath__"):
+        from agentctx_nb.memory.opening import open_store
+
+        open_store(given)  # type: ignore[arg-type]  # a store comes back as it is, all else raises

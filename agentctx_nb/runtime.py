@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from agentctx_nb.actions import as_action, perform
 from agentctx_nb.caution import caution
 from agentctx_nb.composition import compose
-from agentctx_nb.errors import DefinitionTypeError, UnknownActionError, nearest_names
+from agentctx_nb.errors import (
+    DefinitionError,
+    DefinitionTypeError,
+    UnknownActionError,
+    UnknownProviderError,
+    nearest_names,
+)
 from agentctx_nb.flights import Flights
 from agentctx_nb.log import RuntimeLogger
+from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.model import Memory, as_message
-from agentctx_nb.names import counted
+from agentctx_nb.names import check_name, counted, first_line, shown
 from agentctx_nb.provider import Provider, as_provider
 from agentctx_nb.registry import Registered, Registry
-from agentctx_nb.remembering import Remembering
+from agentctx_nb.remembering import check_store
+from agentctx_nb.searching import Searching
 from agentctx_nb.selection import Match
 from agentctx_nb.settings import Settings
+from agentctx_nb.under_way import UnderWay
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from os import PathLike
 
     from agentctx_nb.actions import Action, ActionResult
     from agentctx_nb.memory.store import Store
     from agentctx_nb.model import MessageLike
+    from agentctx_nb.secret_mask import SecretMask
     from agentctx_nb.selection import Decision
     from agentctx_nb.state import State
     from agentctx_nb.templates import Prompt
-    from agentctx_nb.threads import WorkerThreads
 
 __all__ = ["AgentRuntime"]
 
 CLOSE_SECONDS = 5.0  # for the clean-up of what is cancelled when a runtime closes
 
 
-class AgentRuntime(Remembering):
+class AgentRuntime(Searching):
     """Providers, settings and memory of one agent, and the compositions made of them.
 
     Parameters
@@ -49,7 +57,10 @@ class AgentRuntime(Remembering):
     select
         ``hook(decisions, message) -> names``, the host's last word on who runs; may be async.
     store
-        Where memories and entities live; in this process by default.
+        Where memories and entities live: a store, or the path of an SQLite file; in this process by default.
+    embedder
+        What turns texts into vectors: an `Embedder`, an object with ``encode``, a function of texts; by
+        default the table of words that comes with the package.
     clock
         Returns the present as a timezone-aware datetime.
     count_tokens
@@ -73,16 +84,18 @@ class AgentRuntime(Remembering):
         env: bool = False,
         env_prefix: str | None = None,
         select: Callable[[tuple[Decision, ...], Memory], Any] | None = None,
-        store: Store | None = None,
+        store: Store | str | PathLike[str] | None = None,
+        embedder: Any = None,
         clock: Callable[[], datetime] | None = None,
         count_tokens: Callable[[str], int] | None = None,
         agent_id: str | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.strip():
-            raise DefinitionTypeError(f"the name of a runtime is a string that is not blank, not {name!r}")
+            raise DefinitionTypeError(f"a runtime's name is a string that is not blank, not {shown(name)}")
         for option, given in (("select", select), ("clock", clock), ("count_tokens", count_tokens)):
             if given is not None and not callable(given):
-                raise DefinitionTypeError(f"{option} must be callable, not {given!r}")
+                raise DefinitionTypeError(f"{option} must be callable, not {shown(given)}")
+        check_store(store)
         self.name = name
         self.agent_id = name if agent_id is None else agent_id
         self.settings = Settings(settings, secrets, defaults, env=env, env_prefix=env_prefix)
@@ -91,13 +104,19 @@ class AgentRuntime(Remembering):
         self.select = select
         self.flights = Flights()
         self._clock = clock
-        self._store = store
+        self._store_given = store
+        self._store: Store | None = None
+        self._embedder_given = embedder
+        self._embedder = None
+        self._mark = None
+        self._thresholds = {}
         self._count_tokens = count_tokens
         self._token_counter: tuple[str, Callable[[str], int]] | None = None
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._under_way = UnderWay()
         self._to_close: list[Callable[[], Awaitable[Any]]] = []
         self._actions: dict[str, Action] = {}
-        self._warned_of: set[str] = set()  # names of providers both private and always run
+        self._warned_hidden: set[str] = set()  # names of providers both private and always run
+        self.warned_of: dict[str, int] = {}  # providers that wait for nobody, and their version then
 
     # Providers ----------------------------------------------------------------------------
 
@@ -109,14 +128,17 @@ class AgentRuntime(Remembering):
         ``origin`` says where it comes from, for listings. Raises `DefinitionError` and leaves all as
         it was where the provider is written wrongly.
         """
-        given = as_provider(provider)
+        try:
+            given = as_provider(provider)
+        except DefinitionError as exc:
+            raise masked_error(exc, self.mask) from None
+        if given.private and given.always_run and given.name not in self._warned_hidden:
+            # Before it is registered: where warnings are errors, it is not.
+            hidden = "is private and always runs: hidden from the list, yet in every text"
+            caution(f"provider {self.mask(given.name)} {hidden}")
+            self._warned_hidden.add(given.name)
         self.registry.register(given, origin=origin)
         self.flights.forget(given.name)
-        if given.private and given.always_run and given.name not in self._warned_of:
-            self._warned_of.add(given.name)
-            caution(
-                f"provider {given.name} is private and always runs: hidden from the list, yet in every text"
-            )
         return given
 
     def provider(
@@ -135,7 +157,7 @@ class AgentRuntime(Remembering):
             raise DefinitionTypeError('write @runtime.provider("NAME"), with the parentheses')
 
         def register(get: Callable[..., Any]) -> Callable[..., Any]:
-            described = {"description": _first_line(get.__doc__), **fields}
+            described = {"description": first_line(get.__doc__), **fields}
             self.register_provider(
                 {
                     "name": getattr(get, "__name__", "").upper() if name is None else name,
@@ -150,6 +172,7 @@ class AgentRuntime(Remembering):
 
     def unregister_provider(self, name: str) -> bool:
         """Remove a provider; return whether there was one."""
+        check_name(name, of="a provider")
         self.flights.forget(name)
         return self.registry.unregister(name)
 
@@ -169,7 +192,11 @@ class AgentRuntime(Remembering):
 
     def registered(self, name: str) -> Registered:
         """Return the provider ``name`` with its version, its place and where it came from."""
-        return self.registry[name]
+        check_name(name, of="a provider")
+        try:
+            return self.registry[name]
+        except UnknownProviderError as exc:  # which names others, and may be printed
+            raise masked_error(exc, self.mask) from None
 
     def match(self, text: str) -> Match:
         """Tell which dynamic providers ``text`` would wake, and which nearly, without running any.
@@ -180,10 +207,12 @@ class AgentRuntime(Remembering):
         [NearMiss(provider='WEATHER', keyword='rain', word='train')]
         """
         if not isinstance(text, str):
-            raise DefinitionTypeError(f"match takes the text of a message, not {text!r}")
+            raise DefinitionTypeError(f"match takes the text of a message, not {shown(text)}")
         read = self.registry.read_index
         return Match(
-            read(lambda index: index.match(text)), lambda: read(lambda index: index.near_misses(text))
+            read(lambda index: index.match(text)),
+            lambda: read(lambda index: index.near_misses(text)),
+            self.mask,
         )
 
     # Composition --------------------------------------------------------------------------
@@ -211,9 +240,12 @@ class AgentRuntime(Remembering):
         only_include
             Run just those named; ``[]`` names none.
         strict
-            Raise one ``ExceptionGroup`` with every failure and unknown name, instead of reporting them.
+            Raise one ``ExceptionGroup`` with every failure and every unknown name in a list, instead of
+            reporting them. A name in ``after=`` that nobody registered is only reported. Secrets are
+            masked in the group: an exception that holds one is replaced by a masked copy of its class.
         timeout
-            Seconds for the whole call; what has not finished then is ``timed_out``.
+            Seconds for the whole call, the select hook included; what has not finished then is
+            ``timed_out``.
         skip_cache
             Use no result kept by ``ttl=``.
         previous, refresh
@@ -226,11 +258,7 @@ class AgentRuntime(Remembering):
         CompositionRecursionError
             A provider composes itself.
         """
-        task = asyncio.current_task()
-        assert task is not None, "a composition runs in a task of asyncio"
-        outermost = task not in self._under_way
-        if outermost:
-            self._under_way.add(task)
+        composition = self._under_way.begin()
         try:
             return await compose(
                 self,
@@ -244,8 +272,7 @@ class AgentRuntime(Remembering):
                 refresh=refresh,
             )
         finally:
-            if outermost:
-                self._under_way.discard(task)
+            self._under_way.end(composition)
 
     def compose(
         self,
@@ -278,6 +305,8 @@ class AgentRuntime(Remembering):
 
     def register_action(self, action: Action | Mapping[str, Any]) -> Action:
         """Register an action, or replace the one of the same name."""
+        from agentctx_nb.actions import as_action
+
         given = as_action(action)
         self._actions[given.name] = given
         return given
@@ -295,9 +324,12 @@ class AgentRuntime(Remembering):
         UnknownActionError
             No action has this name. What the action itself raises is in the result.
         """
+        from agentctx_nb.actions import perform
+
+        check_name(name, of="an action")
         action = self._actions.get(name)
         if action is None:
-            raise UnknownActionError(str(name), nearest_names(str(name), self._actions))
+            raise masked_error(UnknownActionError(name, nearest_names(name, self._actions)), self.mask)
         given = as_message(message)
         return await perform(action, self, given, await self.compose_state(given) if state is None else state)
 
@@ -311,9 +343,10 @@ class AgentRuntime(Remembering):
         """Set a setting, or a secret; None clears the key at both."""
         self.settings.set(key, value, secret=secret)
 
-    def mask(self, text: str) -> str:
-        """Return ``text`` with every registered secret in it hidden."""
-        return self.settings.mask(text)
+    @property
+    def mask(self) -> SecretMask:
+        """Called with a text, returns it with every registered secret in it hidden."""
+        return self.settings.mask
 
     def clock(self) -> datetime:
         """Return the present as a timezone-aware datetime."""
@@ -321,49 +354,34 @@ class AgentRuntime(Remembering):
             return datetime.now(UTC)
         now = self._clock()
         if not isinstance(now, datetime) or now.tzinfo is None:
-            raise DefinitionTypeError(f"clock must return a timezone-aware datetime, not {now!r}")
+            raise DefinitionTypeError(f"clock must return a timezone-aware datetime, not {shown(now)}")
         return now
 
     @property
     def token_counter(self) -> tuple[str, Callable[[str], int]]:
         """The name of what counts tokens, and the function."""
         if self._token_counter is None:
-            count = self._count_tokens
-            if count is None:
-                from agentctx_nb.tokens import best_counter
+            from agentctx_nb.tokens import counter_of
 
-                self._token_counter = best_counter()
-            else:
-                name = getattr(count, "__name__", type(count).__name__)
-                self._token_counter = ("your counter" if name == "<lambda>" else name, count)
+            self._token_counter = counter_of(self._count_tokens)
         return self._token_counter
 
     # Life ---------------------------------------------------------------------------------
 
-    @cached_property
-    def threads(self) -> WorkerThreads:
-        """Where ``def`` providers run."""
-        from agentctx_nb.threads import WorkerThreads
-
-        return WorkerThreads()
-
     def leave_behind(self, task: asyncio.Task[Any]) -> None:
         """Keep hold of a task that ignored its cancellation, until it ends or the runtime closes."""
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._under_way.leave_behind(task)
 
     def on_close(self, callback: Callable[[], Awaitable[Any]]) -> None:
         """Have ``callback`` awaited when the runtime closes, the last one given first."""
         self._to_close.append(callback)
 
     async def close(self) -> None:
-        """Cancel what runs, do what `on_close` was given, and close the store."""
-        current = asyncio.current_task()
-        running = [task for task in self._under_way if task is not current and not task.done()]
-        for task in running:
-            task.cancel()
-        if running:
-            await asyncio.wait(running, timeout=CLOSE_SECONDS)
+        """Cancel what runs, in any thread, do what `on_close` was given, and close the store.
+
+        Called from inside a provider, it leaves the compositions around that one to their end.
+        """
+        await self._under_way.cancel(seconds=CLOSE_SECONDS)
         while self._to_close:
             try:
                 await self._to_close.pop()()
@@ -380,8 +398,3 @@ class AgentRuntime(Remembering):
 
     def __repr__(self) -> str:
         return f"<AgentRuntime {self.mask(self.name)}: {counted(len(self.providers), 'provider')}>"
-
-
-def _first_line(docstring: str | None) -> str | None:
-    lines = (docstring or "").strip().splitlines()
-    return lines[0] if lines else None

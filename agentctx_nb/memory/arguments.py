@@ -8,7 +8,7 @@ from typing import Any
 from agentctx_nb.errors import DefinitionTypeError, did_you_mean
 from agentctx_nb.names import snake_case
 
-__all__ = ["GET_MEMORIES", "read_arguments"]
+__all__ = ["GET_MEMORIES", "SEARCH_MEMORIES", "read_arguments"]
 
 GET_MEMORIES = (
     "table_name",
@@ -21,6 +21,7 @@ GET_MEMORIES = (
     "start",
     "end",
 )
+SEARCH_MEMORIES = (*GET_MEMORIES, "embedding", "query", "match_threshold", "approximate")
 _COUNTS = ("count", "limit", "match_count")
 
 

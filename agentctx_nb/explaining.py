@@ -1,0 +1,119 @@
+"""Why a search found what it found: every candidate near the cut, and why it was kept or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agentctx_nb.model import Memory
+
+__all__ = ["Candidate", "SearchExplanation", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One memory a search looked at.
+
+    ``similarity`` is its cosine with the query, None where it has no vector; ``verdict`` reads "kept",
+    "below the threshold", "past the count", "other room" or "no embedding".
+    """
+
+    memory: Memory
+    similarity: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchExplanation:
+    """The candidates of one search, best first, and the cut they were held to.
+
+    ``threshold`` is None where there was no cut; ``threshold_from`` says where it came from: "given",
+    "auto" or "none".
+    """
+
+    candidates: tuple[Candidate, ...]
+    threshold: float | None
+    threshold_from: str
+    mask: Callable[[str], str] = str
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def kept(self) -> tuple[Candidate, ...]:
+        """What the search returns."""
+        return tuple(c for c in self.candidates if c.verdict == "kept")
+
+    @property
+    def best_rejected(self) -> float | None:
+        """The highest cosine under the cut, or None where nothing was under it."""
+        rejected = [c.similarity for c in self.candidates if c.verdict == "below the threshold"]
+        return max((score for score in rejected if score is not None), default=None)
+
+    def to_frame(self) -> Any:
+        """Return the candidates as a pandas DataFrame."""
+        return self._table().to_frame()
+
+    def __repr__(self) -> str:
+        return self.mask(
+            f"<SearchExplanation: {len(self.kept)} of {len(self)} candidates kept, {self._cut()}>"
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = self._table()._repr_mimebundle_(include, exclude)
+        return bundle
+
+    def _cut(self) -> str:
+        if self.threshold is None:
+            return "no threshold"
+        return f"threshold {self.threshold:.3f} ({self.threshold_from})"
+
+    def _table(self) -> Any:
+        from agentctx_nb.render.table import Table
+
+        rows = tuple(
+            (
+                number,
+                "" if c.similarity is None else round(c.similarity, 3),
+                c.verdict,
+                c.memory.room_id or "",
+                c.memory.content.source or "",
+                c.memory.content.text or "",
+            )
+            for number, c in enumerate(self.candidates, start=1)
+        )
+        columns = ("rank", "similarity", "verdict", "room", "source", "text")
+        return Table(columns, rows, title="What the search looked at", note=self._cut(), mask=self.mask)
+
+
+def judge(
+    ranked: list[Memory], *, room_id: str | None, threshold: float | None, count: int | None, near: int
+) -> list[Candidate]:
+    """Give every memory of a search without a cut its verdict, keeping ``near`` of those not kept.
+
+    ``ranked`` is best first and may hold rows of other rooms, which count for nothing.
+    """
+    candidates: list[Candidate] = []
+    kept, others = 0, 0
+    for memory in ranked:
+        verdict = "kept"
+        if room_id is not None and memory.room_id != room_id:
+            verdict = "other room"
+        elif threshold is not None and (memory.similarity or 0.0) < threshold:
+            verdict = "below the threshold"
+        elif count is not None and kept >= count:
+            verdict = "past the count"
+        if verdict == "kept":
+            kept += 1
+        else:
+            others += 1
+            if others > near:
+                continue
+        candidates.append(Candidate(memory, memory.similarity, verdict))
+    return candidates

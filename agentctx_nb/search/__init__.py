@@ -1,0 +1,1 @@
+"""Vectors and words: the exact index, the embedders, and BM25."""

@@ -1,0 +1,318 @@
+"""The vector index: rows by cosine, every answer that of a full scan, in plain numpy.
+
+Rows wait as they came until there are enough of them for pruning to pay; then blocks of them are encoded, two a
+search, so that no call has to rebuild anything at length. What is not encoded yet is multiplied as it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agentctx_nb import errors
+from agentctx_nb.search.basis import Basis, fit
+from agentctx_nb.search.batch import search_many_all, search_many_pruned, search_many_rows
+from agentctx_nb.search.best import Best
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes
+from agentctx_nb.search.pruning import PrunedBlock, search_all, search_pruned
+from agentctx_nb.search.rows import RowBlock
+from agentctx_nb.search.signs import Signs, search_signs, signs_for
+from agentctx_nb.search.vectors import as_flags, as_query, as_rows, as_vector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["VectorIndex"]
+
+FLOAT32 = np.dtype(np.float32)
+LOSSES = 3  # searches of one kind that pruning did not help, before it is given up ...
+PAUSE = 32  # ... for so many searches
+
+
+class VectorIndex:
+    """Vectors of ``dim`` numbers, found by cosine: exactly, or nearly with ``approximate=True``.
+
+    Rows are numbered from 0 as they are appended, and a number is never used twice. Every method may be called
+    from any thread; a search sees all rows whose append had returned before it.
+
+    >>> index = VectorIndex(2)
+    >>> index.append([3.0, 4.0]), index.append([0.0, 2.0]), index.append([-1.0, 0.0])
+    (0, 1, 2)
+    >>> rows, scores = index.search([0.0, 1.0], threshold=0.5)
+    >>> rows.tolist(), scores.round(2).tolist()
+    ([1, 0], [1.0, 0.800000011920929])
+    """
+
+    def __init__(self, dim: int, *, sizes: Sizes | None = None) -> None:
+        if dim < 1:
+            raise errors.DefinitionError(f"an index needs at least 1 dimension, not {dim}")
+        self.dim = dim
+        self._sizes = sizes if sizes is not None else Sizes()
+        self._margin = dim * 1.2e-7 + 4e-6  # at most what float32 products of unit vectors are wrong by
+        self._shape = (dim,)
+        self._probe = np.full(dim, 1e-20, np.float32)  # a product with it is finite where every number is
+        self._lock = threading.Lock()
+        self._pruned: list[PrunedBlock] = []
+        self._waiting: list[RowBlock] = []
+        self._tail = RowBlock(dim, self._sizes.block)
+        self._count = 0
+        self._deleted: set[int] = set()
+        self._basis: Basis | None = None
+        self._signs: Signs | None = None
+        self._losses: dict[float | None, int] = {}
+
+    def __len__(self) -> int:
+        return self._count - len(self._deleted)
+
+    def append(self, vector: Any) -> int:
+        """Take a copy of ``vector`` (``dim`` numbers of any length) and return its row number."""
+        if (
+            type(vector) is np.ndarray
+            and vector.dtype is FLOAT32
+            and vector.shape == self._shape
+            and isfinite(vector.dot(self._probe))
+        ):
+            with self._lock:
+                tail = self._tail
+                at = tail.filled
+                if at == tail.room:
+                    tail = self._make_room()
+                    at = tail.filled
+                tail.rows[at] = vector
+                tail.filled = at + 1
+                row = self._count
+                self._count = row + 1
+                return row
+        with self._lock:
+            return self._append(as_vector(vector, self.dim)[None]).start
+
+    def append_many(self, vectors: Any) -> range:
+        """Take copies of ``vectors``, n x ``dim``, all or none of them, and return their row numbers."""
+        rows = as_rows(vectors, self.dim)
+        with self._lock:
+            if (
+                self._basis is None
+                and self._count + len(rows) >= self._sizes.plain
+                and len(rows) >= self._sizes.block
+            ):
+                sample = RowBlock(self.dim, self._sizes.sample)
+                sample.take(rows[:: -(-len(rows) // self._sizes.sample)])
+                sample.settle()
+                self._basis = fit(sample.rows[: sample.filled], self._sizes)
+            return self._append(rows)
+
+    def _append(self, rows: Floats) -> range:
+        first = self._count
+        taken = 0
+        while taken < len(rows):
+            if self._tail.filled == self._sizes.block:
+                self._make_room()
+                if self._basis is not None and len(rows) > 1:
+                    self._encode(1 + len(self._waiting))
+            some = min(self._sizes.block - self._tail.filled, len(rows) - taken)
+            self._tail.take(rows[taken : taken + some])
+            taken += some
+            self._count += some
+        return range(first, self._count)
+
+    def _make_room(self) -> RowBlock:
+        """Return a tail with room for one more row at least."""
+        tail = self._tail
+        if tail.filled < self._sizes.block:
+            tail.grow(tail.filled + 1)
+            return tail
+        self._waiting.append(tail)
+        self._tail = RowBlock(self.dim, self._sizes.block)
+        if len(self._waiting) > self._sizes.waiting:
+            self._encode(1)
+        return self._tail
+
+    def _encode(self, most: int) -> None:
+        """Encode up to ``most`` waiting blocks; where there is no basis yet, fit one and leave it at that."""
+        sizes = self._sizes
+        if self._basis is None:
+            for block in self._waiting:
+                block.settle()
+            step = -(-len(self._waiting) * sizes.block // sizes.sample)
+            self._basis = fit(np.concatenate([block.rows[::step] for block in self._waiting]), sizes)
+            return
+        for _ in range(min(most, len(self._waiting))):
+            block = self._waiting[0]
+            block.settle()
+            self._pruned.append(PrunedBlock(block.rows, block.silent, self._basis))
+            del self._waiting[0]
+
+    def delete(self, row: int) -> None:
+        """Let ``row`` never be found again; its number stays taken. A row may be deleted twice."""
+        with self._lock:
+            block, at = self._locate(row)
+            block.silence(at)
+            self._deleted.add(row)
+
+    def vector(self, row: int) -> Floats:
+        """Return a copy of ``row`` with unit length (zeros where it was zero), but for float32 rounding."""
+        with self._lock:
+            block, at = self._locate(row)
+            if row in self._deleted:
+                raise errors.DefinitionError(f"row {row} has been deleted")
+            if isinstance(block, PrunedBlock):
+                found: Floats = block.vectors(np.array([at]))[0]
+            else:
+                block.settle()
+                found = block.rows[at].copy()
+            return found
+
+    def _locate(self, row: int) -> tuple[PrunedBlock | RowBlock, int]:
+        if not 0 <= row < self._count:
+            raise errors.DefinitionError(f"there is no row {row}: rows 0 to {self._count - 1} were appended")
+        number, at = divmod(int(row), self._sizes.block)
+        if number < len(self._pruned):
+            return self._pruned[number], at
+        number -= len(self._pruned)
+        return (self._waiting[number] if number < len(self._waiting) else self._tail), at
+
+    def _snapshot(self) -> tuple[list[PrunedBlock], list[tuple[int, RowBlock, int]], Basis | None]:
+        """Return the encoded blocks, then (first row, block, rows) of the others: all that is there now."""
+        with self._lock:
+            if self._waiting and self._count >= self._sizes.plain:
+                self._encode(self._sizes.per_search)
+            plain = []
+            first = len(self._pruned) * self._sizes.block
+            for block in (*self._waiting, self._tail):
+                block.settle()
+                if block.filled:
+                    plain.append((first, block, block.filled))
+                    first += block.filled
+            return list(self._pruned), plain, self._basis
+
+    def search(
+        self,
+        query: Any,
+        *,
+        count: int | None = None,
+        threshold: float | None = None,
+        allowed: Any = None,
+        approximate: bool = False,
+    ) -> tuple[Rows, Floats]:
+        """Return row numbers and cosines, best first and equal ones by row.
+
+        Up to ``count`` rows (all with None) whose cosine is at least ``threshold`` (any with None); of these only
+        rows that ``allowed`` (one truth value for each row ever appended) lets through. Zero vectors and deleted
+        rows are never found. ``approximate`` may miss a few rows and is about twice as fast where no threshold
+        helps.
+        """
+        unit = as_query(query, self.dim)
+        best = self._best(count, threshold)
+        pruned, plain, basis = self._snapshot()
+        if unit is None or count == 0:
+            return best.answers(np.zeros(self.dim, np.float32), self._no_vectors)
+        flags = None
+        if allowed is not None:
+            total = plain[-1][0] + plain[-1][2] if plain else len(pruned) * self._sizes.block
+            flags = as_flags(allowed, total, self._count)
+        for first, block, filled in plain:
+            scores = block.scores(unit, filled, product=self._sizes.product)
+            if flags is not None:
+                scores[~flags[first : first + filled]] = -np.inf
+            best.add_from(first, scores)
+        if basis is not None and pruned:
+            flags = None if flags is None else flags[: len(pruned) * self._sizes.block]
+            self._search_pruned(pruned, basis, unit, best, flags, approximate=approximate)
+        return best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
+
+    def _search_pruned(
+        self,
+        blocks: list[PrunedBlock],
+        basis: Basis,
+        unit: Floats,
+        best: Best,
+        allowed: Flags | None,
+        *,
+        approximate: bool,
+    ) -> None:
+        projection = basis.project(unit)
+        first = 0
+        if approximate:
+            coded = self._with_codes(blocks, basis)
+            first = len(coded) * self._sizes.block
+            if coded and self._signs is not None:
+                few = None if allowed is None else allowed[:first]
+                search_signs(coded, projection, best, self._signs, self._sizes, allowed=few)
+            blocks = blocks[len(coded) :]
+            allowed = None if allowed is None else allowed[first:]
+            if not blocks:
+                return
+        kind = None if best.threshold is None else round(best.threshold, 1)
+        losses = self._losses.get(kind, 0)
+        if losses >= LOSSES:
+            self._losses[kind] = losses + 1 if losses < LOSSES + PAUSE else LOSSES - 1
+            search_all(blocks, projection, best, self._sizes, first=first, allowed=allowed)
+            return
+        paid = search_pruned(blocks, projection, best, self._sizes, first=first, allowed=allowed)
+        self._losses[kind] = 0 if paid else losses + 1
+
+    def _with_codes(self, blocks: list[PrunedBlock], basis: Basis) -> list[PrunedBlock]:
+        """Return the leading blocks that have sign codes, after giving them to a few more."""
+        if self._signs is None:
+            self._signs = signs_for(basis)
+        coded = next((at for at, block in enumerate(blocks) if block.codes is None), len(blocks))
+        more = blocks[coded : coded + 2 * self._sizes.per_search]
+        for block in more:
+            self._signs.encode(block, self._sizes.block)
+        return blocks[: coded + len(more)]
+
+    def search_many(
+        self, queries: Any, *, count: int | None = None, threshold: float | None = None
+    ) -> list[tuple[Rows, Floats]]:
+        """Return what ``search`` returns for each of ``queries``, n x ``dim``, in a fraction of the time."""
+        units = as_rows(queries, self.dim)
+        block = RowBlock(self.dim, max(1, len(units)))
+        block.take(units)
+        block.settle()
+        units = block.rows[: block.filled]
+        bests = [self._best(count, threshold) for _ in range(len(units))]
+        pruned, plain, basis = self._snapshot()
+        live = np.flatnonzero(~block.silent[: block.filled]) if count != 0 else np.empty(0, np.int64)
+        if len(live):
+            chosen = [bests[at] for at in live]
+            for first, rows, filled in plain:
+                search_many_rows(rows, first, filled, units[live], chosen)
+            if basis is not None and pruned:
+                projections = [basis.project(units[at]) for at in live]
+                search = search_many_all if threshold is None else search_many_pruned
+                search(pruned, projections, chosen)
+        return [
+            best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
+            for best, unit in zip(bests, units, strict=True)
+        ]
+
+    def _best(self, count: int | None, threshold: float | None) -> Best:
+        if count is not None and count < 0:
+            raise errors.DefinitionError(f"count must be 0 or more, not {count}")
+        if threshold is not None and isnan(threshold):
+            raise errors.DefinitionError("threshold must be a number, not NaN")
+        return Best(count=count, threshold=threshold, margin=self._margin)
+
+    def _no_vectors(self, rows: Rows) -> Floats:
+        return np.empty((len(rows), self.dim), np.float32)
+
+
+def _vectors(
+    rows: Rows, pruned: Sequence[PrunedBlock], plain: Sequence[tuple[int, RowBlock, int]], size: int
+) -> Floats:
+    """Return the vectors of ``rows``, wherever each of them is kept."""
+    parts: dict[int, Floats] = {}
+    numbers, columns = np.divmod(rows, size)
+    for number in np.unique(numbers).tolist():
+        at = columns[numbers == number]
+        if number < len(pruned):
+            parts[number] = pruned[number].vectors(at)
+        else:
+            parts[number] = plain[number - len(pruned)][1].rows[at]
+    found = np.empty((len(rows), next(iter(parts.values())).shape[1]), np.float32)
+    for number, part in parts.items():
+        found[numbers == number] = part
+    return found

@@ -1,0 +1,119 @@
+"""How large one product may be, and how large everything else is: the sizes a search works in.
+
+OpenBLAS starts a second thread for a product of a matrix and a vector from about 460,000 numbers on, and for
+almost every product of two matrices. Where other work shares the cores, its threads wait for each other: the same
+product then takes up to ten times longer. A single query therefore only asks for products below that size,
+and the few large ones (fitting, encoding, many queries at once) run inside ``one_thread``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Flags", "Floats", "Rows", "Sizes", "one_thread", "scan"]
+
+Floats: TypeAlias = NDArray[np.float32]
+Rows: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The constants of an index; tests make them small to walk every path with few rows.
+
+    ``block`` rows are encoded together; ``group`` of them (a divisor) share one maximum. Under ``plain`` rows
+    nothing is encoded. ``product`` is the most numbers one matrix-vector product reads. The first piece of a row has
+    at least ``first`` directions, or more by a multiple of ``step``; ``second`` and ``third`` are the next widths. At most ``rotated`` coordinates are mixed
+    by a rotation, fitted to at most ``sample`` rows. A search encodes up to ``per_search`` waiting blocks,
+    and an append encodes one as soon as more than ``waiting`` wait. From ``shared`` rows on, a second thread helps.
+    """
+
+    block: int = 4096
+    group: int = 256
+    plain: int = 8192
+    product: int = 400_000
+    first: int = 48
+    second: int = 30
+    third: int = 48
+    step: int = 8
+    rotated: int = 512
+    sample: int = 4096
+    per_search: int = 2
+    waiting: int = 32
+    shared: int = 200_000
+
+
+def scan(coefficients: Floats, table: Floats, out: Floats, *, product: int) -> None:
+    """Write ``coefficients @ table`` to ``out``, in products of at most ``product`` numbers."""
+    height, width = table.shape
+    if height * width <= product:
+        np.matmul(coefficients, table, out=out)
+        return
+    parts = -(-height * width // product)
+    edges = [height * part // parts for part in range(parts + 1)]
+    np.matmul(coefficients[: edges[1]], table[: edges[1]], out=out)
+    for start, end in pairwise(edges[1:]):
+        out += np.matmul(coefficients[start:end], table[start:end])
+
+
+@cache
+def _thread_count() -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """Return how the OpenBLAS that came with numpy tells and takes its number of threads, if there is one."""
+    folder = Path(np.__file__).parent
+    for library in sorted(
+        [*folder.with_name("numpy.libs").glob("*openblas*"), *folder.glob(".dylibs/*openblas*")]
+    ):
+        try:
+            loaded = ctypes.CDLL(str(library))  # the one numpy has already loaded
+        except OSError:
+            continue
+        for pattern in (
+            "scipy_openblas_%s_num_threads64_",
+            "scipy_openblas_%s_num_threads",
+            "openblas_%s_num_threads",
+        ):
+            tell, take = (getattr(loaded, pattern % word, None) for word in ("get", "set"))
+            if tell is not None and take is not None:
+                tell.restype, take.argtypes, take.restype = ctypes.c_int, [ctypes.c_int], None
+                return tell, take
+    return None
+
+
+_lock = threading.Lock()
+_inside = 0
+_before = 1
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep numpy's OpenBLAS on one thread for the products inside; with another BLAS nothing changes."""
+    global _before, _inside  # noqa: PLW0603  the setting itself is one of the process
+    control = _thread_count()
+    if control is None:
+        yield
+        return
+    tell, take = control
+    with _lock:
+        if _inside == 0 and (_before := tell()) > 1:
+            take(1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0 and _before > 1:
+                take(_before)

@@ -1,0 +1,126 @@
+"""Approximate search: rows reduced to the signs of random directions, the nearest of them scored in full.
+
+Two rows at a small angle lie on the same side of most hyperplanes. So the number of signs in which a row differs
+from the query tells roughly how near it is, at one bit a direction. For the nearest few, each sign is then weighed by
+how far the query lies from that hyperplane, which tells it better, and the best of those are bounded and scored like
+any others. So a score is always exact; only a row that is none of these can be missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
+from agentctx_nb.search.pruning import add_where_reached, scores_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentctx_nb.search.basis import Basis, Projection
+    from agentctx_nb.search.best import Best
+    from agentctx_nb.search.pruning import PrunedBlock
+
+__all__ = ["Signs", "search_signs", "signs_for"]
+
+Words: TypeAlias = NDArray[np.uint64]
+
+FEWEST_BITS, MOST_BITS = 256, 512
+SHARE = 0.001  # of the rows whose signs are weighed ...
+LEAST = 1200  # ... but at least so many
+SCORED = 20  # rows scored for each one that is asked for ...
+LEAST_SCORED = 200  # ... but at least so many
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Random ``directions``, dim x bits, for rows in principal directions, and the ``offsets`` that centre those."""
+
+    directions: Floats
+    offsets: Floats
+
+    def encode(self, block: PrunedBlock, size: int) -> None:
+        """Give ``block``, of ``size`` rows, its codes: words x rows, 64 signs a word."""
+        with one_thread():
+            products = block.rotated(np.arange(size)) @ self.directions
+        block.codes = np.ascontiguousarray(np.packbits(products > self.offsets, axis=1).view(np.uint64).T)
+
+    def sides(self, projection: Projection) -> Floats:
+        """Return how far a query lies from each hyperplane, and by the sign on which side."""
+        sides: Floats = projection.rotated @ self.directions - self.offsets
+        return sides
+
+
+def signs_for(basis: Basis) -> Signs:
+    """Return random directions, the same ones every time, for rows in the directions of ``basis``.
+
+    They are at right angles to each other where there are not more of them than dimensions.
+    """
+    bits = min(MOST_BITS, max(FEWEST_BITS, -(-basis.dim // 64) * 64))
+    directions = np.random.default_rng(0).standard_normal((basis.dim, bits))
+    if basis.dim >= bits:
+        with one_thread():
+            directions = np.linalg.qr(directions)[0]
+    if bits == FEWEST_BITS:
+        directions[:, -1] = 0  # 255 signs: how many differ then fits one byte
+    return Signs(directions.astype(np.float32), (basis.centre @ directions).astype(np.float32))
+
+
+def search_signs(
+    blocks: Sequence[PrunedBlock],
+    projection: Projection,
+    best: Best,
+    signs: Signs,
+    sizes: Sizes,
+    *,
+    allowed: Flags | None = None,
+) -> None:
+    """Hand ``best`` the rows of ``blocks`` (rows 0, 1, 2 and on, with codes) whose signs are nearest the query's."""
+    sides = signs.sides(projection)
+    differ = _differences(blocks, np.packbits(sides > 0).view(np.uint64)[:, None], sizes)
+    if allowed is not None:
+        np.copyto(differ, np.iinfo(differ.dtype).max, where=~allowed)
+    wanted = min(len(differ), max(LEAST, int(SHARE * len(differ))))
+    limit = int(np.searchsorted(np.bincount(differ).cumsum(), wanted))
+    near: Rows = np.flatnonzero(differ <= limit)
+    if allowed is not None:
+        near = near[allowed[near]]
+    if best.count:
+        weighed = _weighed(blocks, near, sides, sizes)
+        scored = min(len(near), max(LEAST_SCORED, SCORED * best.count))
+        near = near[np.argsort(-weighed, kind="stable")[:scored]]
+        best.raise_cut(scores_at(blocks, np.sort(near[: 4 + 2 * best.count]), projection, sizes))
+        near.sort()
+    bounds = np.zeros(len(near), np.float32)  # of no piece yet
+    add_where_reached(blocks, near, bounds, projection, best, sizes, done=0)
+
+
+def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:
+    """Return how well the signs of ``rows`` (ascending) agree with the query, each weighed by its distance."""
+    edges = np.searchsorted(rows, np.arange(len(blocks) + 1) * sizes.block).tolist()
+    columns = rows % sizes.block
+    codes = np.empty((len(rows), len(sides) // 64), np.uint64)
+    for block, start, end in zip(blocks, edges, edges[1:], strict=False):
+        if end > start:
+            assert block.codes is not None
+            codes[start:end] = block.codes.take(columns[start:end], axis=1).T
+    weighed: Floats = np.unpackbits(codes.view(np.uint8), axis=1).astype(np.float32) @ sides
+    return weighed
+
+
+def _differences(blocks: Sequence[PrunedBlock], query: Words, sizes: Sizes) -> NDArray[np.unsignedinteger]:
+    """Return how many signs of each row differ from the query's."""
+    words = len(query)
+    dtype = np.uint8 if words * 64 <= FEWEST_BITS else np.uint16
+    differ = np.empty((len(blocks), sizes.block), dtype)
+    crossed = np.empty((words, sizes.block), np.uint64)
+    counted = np.empty((words, sizes.block), np.uint8)
+    for number, block in enumerate(blocks):
+        assert block.codes is not None
+        np.bitwise_xor(block.codes, query, out=crossed)
+        np.bitwise_count(crossed, out=counted)
+        np.add.reduce(counted, axis=0, dtype=dtype, out=differ[number])
+    return differ.reshape(-1)

@@ -1,0 +1,114 @@
+"""Vectors as users hand them over: checked, and made float32 without losing very long or very short ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agentctx_nb import errors
+
+if TYPE_CHECKING:
+    from agentctx_nb.search.products import Flags, Floats
+
+__all__ = ["as_flags", "as_query", "as_rows", "as_vector"]
+
+STEP = 4096
+
+
+def as_vector(value: Any, dim: int) -> Floats:
+    """Return ``value`` as ``dim`` float32 numbers; not of unit length, but in its direction.
+
+    >>> as_vector([3e200, 0], 2).tolist()
+    [1.0, 0.0]
+    >>> as_vector([1.0], 2)
+    Traceback (most recent call last):
+    agentctx_nb.errors.DefinitionError: a vector of 2 numbers is expected, not of 1
+    """
+    array = _numbers(value)
+    if array.ndim != 1:
+        raise errors.DefinitionError(
+            f"a vector of {dim} numbers is expected, not an array of shape {array.shape}"
+        )
+    if len(array) != dim:
+        raise errors.DefinitionError(f"a vector of {dim} numbers is expected, not of {len(array)}")
+    safe: Floats = _safe(array[None])[0]
+    return safe
+
+
+def as_rows(value: Any, dim: int) -> Floats:
+    """Return ``value`` as n x ``dim`` float32 numbers, each row in its direction."""
+    array = _numbers(value)
+    if array.ndim == 1 and not len(array):
+        array = array.reshape(0, dim)
+    if array.ndim != 2:
+        raise errors.DefinitionError(
+            f"rows of {dim} numbers are expected (n x {dim}), not an array of shape {array.shape}"
+        )
+    if array.shape[1] != dim:
+        raise errors.DefinitionError(f"rows of {dim} numbers are expected, not of {array.shape[1]}")
+    if array.dtype == np.float32:
+        for start in range(0, len(array), STEP):
+            _refuse_what_is_not_finite(array[start : start + STEP], start)
+        return array
+    rows = np.empty(array.shape, np.float32)
+    for start in range(0, len(array), STEP):
+        rows[start : start + STEP] = _safe(array[start : start + STEP], start)
+    return rows
+
+
+def as_query(value: Any, dim: int) -> Floats | None:
+    """Return ``value`` with unit length, or None where it has no direction."""
+    vector = as_vector(value, dim)
+    length = np.linalg.norm(vector)
+    if not 1e-10 < length < 1e10:
+        largest = np.abs(vector).max(initial=0.0)
+        if largest == 0:
+            return None
+        vector = vector / largest
+        length = np.linalg.norm(vector)
+    return vector / length
+
+
+def as_flags(value: Any, most: int, appended: int) -> Flags:
+    """Return ``value`` as ``most`` truth values; rows past its end, appended meanwhile, are not allowed."""
+    flags = np.asarray(value)
+    if flags.dtype != np.bool_ or flags.ndim != 1:
+        raise errors.DefinitionError(
+            f"allowed must hold a truth value for each row, not an array of {flags.dtype} of shape {flags.shape}"
+        )
+    if len(flags) > appended:
+        raise errors.DefinitionError(
+            f"allowed holds {len(flags)} values, but only {appended} rows were appended"
+        )
+    if len(flags) < most:
+        return np.concatenate([flags, np.zeros(most - len(flags), np.bool_)])
+    return flags[:most]
+
+
+def _numbers(value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if array.dtype == np.float32:
+            return array
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise errors.DefinitionError(f"a vector must hold numbers: {error}") from None
+
+
+def _safe(rows: np.ndarray, first: int = 0) -> Floats:
+    """Return ``rows`` as float32, scaled so that the largest number of each is 1 where float32 could not hold it."""
+    _refuse_what_is_not_finite(rows, first)
+    if rows.dtype == np.float32:
+        return rows
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    return (rows / np.where(largest > 0, largest, 1)[:, None]).astype(np.float32)
+
+
+def _refuse_what_is_not_finite(rows: np.ndarray, first: int) -> None:
+    if np.isfinite(rows).all():
+        return
+    row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(rows)))
+    raise errors.DefinitionError(
+        f"a vector must hold {rows.shape[1]} finite numbers: number {column} of row {first + row} is {rows[row, column]}"
+    )

@@ -1,0 +1,255 @@
+"""Finding memories by meaning: embedding texts, searching, and saying why something was found or not."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError
+from agentctx_nb.names import shown
+from agentctx_nb.remembering import Remembering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+    from typing import Literal
+
+    from agentctx_nb.explaining import SearchExplanation
+    from agentctx_nb.knowledge.learned import Learned
+    from agentctx_nb.memory.store import EmbedderMark
+    from agentctx_nb.model import Memory
+    from agentctx_nb.search.embedder import Embedder
+    from agentctx_nb.threads import WorkerThreads
+
+    Kind = Literal["query", "document"]
+
+__all__ = ["Searching"]
+
+SAMPLED_ROWS = 2000  # of a table, to see how near texts are to each other that have nothing in common
+SAMPLED_PAIRS = 2000
+FEW_ROWS = 500
+NEAR_THE_CUT = 5  # rejected candidates an explanation shows
+REEMBED_BATCH = 256
+
+
+class Searching(Remembering):
+    """The part of `AgentRuntime` that turns texts into vectors and finds memories by them.
+
+    >>> import asyncio
+    >>> from agentctx_nb import AgentRuntime
+    >>> async def find():
+    ...     async with AgentRuntime() as runtime:
+    ...         for text in ("Cats purr.", "Rain falls."):
+    ...             vector = await runtime.embed(text, kind="document")
+    ...             await runtime.create_memory({"text": text, "embedding": vector}, "documents")
+    ...         query = await runtime.embed("Does it rain?")
+    ...         return await runtime.search_memories(table_name="documents", embedding=query, count=1)
+    >>> asyncio.run(find())[0].content.text
+    'Rain falls.'
+    """
+
+    _embedder_given: Any
+    _embedder: Embedder | None
+    _mark: EmbedderMark | None
+    _thresholds: dict[str, tuple[int, float]]
+
+    @property
+    def mask(self) -> Callable[[str], str]:
+        """What hides secrets in a text; the runtime knows which."""
+        return str
+
+    @cached_property
+    def threads(self) -> WorkerThreads:
+        """Where ``def`` providers, and embedders that are not async, run."""
+        from agentctx_nb.threads import WorkerThreads
+
+        return WorkerThreads()
+
+    # Vectors ------------------------------------------------------------------------------
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns texts into vectors: the one given, else the table of words that comes with the package."""
+        if self._embedder is None:
+            from agentctx_nb.search.embedder import as_embedder, default_embedder
+
+            given = self._embedder_given
+            self._embedder = default_embedder() if given is None else as_embedder(given)
+        return self._embedder
+
+    async def embed(self, text: str, *, kind: Kind = "query") -> Any:
+        """Return the vector of a text: a float32 array of unit length.
+
+        ``kind`` is ``"document"`` for what is stored and ``"query"`` for what is asked; some embedders
+        treat them differently.
+        """
+        if not isinstance(text, str):
+            raise DefinitionTypeError(f"embed takes a text, not {shown(text)}")
+        return (await self.embed_many([text], kind=kind))[0]
+
+    async def embed_many(self, texts: Sequence[str], *, kind: Kind = "document") -> Any:
+        """Return the vectors of many texts as one float32 array, a row each."""
+        from agentctx_nb.search.embedder import embed_async
+
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise DefinitionTypeError("embed_many takes a list of texts; embed takes one")
+        return await embed_async(self.embedder, texts, kind, run=self.threads.run)
+
+    async def embedder_mark(self) -> EmbedderMark:
+        """Return the name, dimension and fingerprint that a table remembers of its embedder."""
+        if self._mark is None:
+            from agentctx_nb.memory.store import EmbedderMark
+            from agentctx_nb.search.embedder import fingerprint
+
+            embedder = self.embedder
+            print_ = await self.threads.run(fingerprint, embedder)
+            self._mark = EmbedderMark(embedder.name, embedder.dim, print_)
+        return self._mark
+
+    async def mark_for(self, embedding: Any) -> EmbedderMark | None:
+        """Return the mark of a vector a caller gave us, where it can be told whose it is.
+
+        An embedder the runtime was given answers for all its tables. The default one answers for
+        vectors of its size once it was asked for any: others are the caller's own.
+        """
+        if embedding is None:
+            return None
+        if self._embedder_given is not None:
+            return await self.embedder_mark()
+        if self._embedder is not None and len(embedding) == self._embedder.dim:
+            return await self.embedder_mark()
+        return None
+
+    # Search -------------------------------------------------------------------------------
+
+    async def search_memories(
+        self, given: Mapping[str, Any] | None = None, /, **arguments: Any
+    ) -> list[Memory]:
+        """Return the memories of a table nearest to a query, best first, each with its ``similarity``.
+
+        Parameters
+        ----------
+        given, arguments
+            ``table_name``; ``embedding`` (of the query) or ``query`` (its text, which is embedded where
+            no vector is given, and ranks by its words as well); ``room_id``, ``entity_id``,
+            ``agent_id``, ``world_id``, ``start``, ``end``, ``unique`` narrow it; ``match_threshold`` is
+            the least cosine (None or 0: no cut; ``"auto"``: see `auto_threshold`); ``match_count``,
+            ``count`` or ``limit``; ``approximate=True`` may miss a few and is faster. As one dict in
+            either spelling, or by keyword.
+
+        Raises
+        ------
+        DefinitionError
+            The vector has another dimension than the table, or holds NaN or infinity.
+        """
+        wanted = await self._read_search(given, arguments, of="search_memories")
+        wanted["match_threshold"], _ = await self._threshold(wanted)
+        return await self.store.search_memories(**wanted)
+
+    async def explain_search(
+        self, given: Mapping[str, Any] | None = None, /, **arguments: Any
+    ) -> SearchExplanation:
+        """Search as `search_memories` does, and return every candidate near the cut with its verdict.
+
+        Beside what is kept it holds the five best that were not, rows of other rooms that would have
+        been, and rows of this room without a vector.
+        """
+        from agentctx_nb.explaining import Candidate, SearchExplanation, judge
+
+        wanted = await self._read_search(given, arguments, of="explain_search")
+        threshold, threshold_from = await self._threshold(wanted)
+        count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
+        wanted["match_threshold"] = None
+        most = None if count is None else count + NEAR_THE_CUT
+        ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
+        rules = {"room_id": room_id, "threshold": threshold, "count": count}
+        candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
+        if room_id is not None:
+            everywhere = await self.store.search_memories(
+                **wanted, room_id=None, count=NEAR_THE_CUT + (count or 0)
+            )
+            others = [memory for memory in everywhere if memory.room_id != room_id]
+            candidates += judge(others, **rules, near=NEAR_THE_CUT)
+        blind = await self.store.get_memories(table_name=wanted["table_name"], room_id=room_id)
+        candidates += [Candidate(m, None, "no embedding") for m in blind if m.embedding is None][
+            :NEAR_THE_CUT
+        ]
+        return SearchExplanation(tuple(candidates), threshold, threshold_from, self.mask)
+
+    async def auto_threshold(self, table_name: str = "documents") -> float:
+        """Return the cosine that one in a hundred random pairs of a table reaches.
+
+        Texts below it are no nearer to a query than texts are to each other by chance. It is taken from
+        2,000 pairs of the newest 2,000 rows and kept until the table has grown or shrunk by a tenth. In a
+        table of fewer than 500 vectors most texts have their subject in common, so there it is no higher
+        than the embedder's own default.
+        """
+        rows = (await self.store.stats()).memories.get(table_name, 0)
+        known = self._thresholds.get(table_name)
+        if known is not None and abs(rows - known[0]) <= known[0] / 10:
+            return known[1]
+        import numpy as np
+
+        sample = await self.store.get_memories(table_name=table_name, count=SAMPLED_ROWS)
+        vectors = np.array([m.embedding for m in sample if m.embedding is not None], dtype=np.float32)
+        if len(vectors) < 2:
+            return self.embedder.default_threshold
+        lengths = np.linalg.norm(vectors, axis=1)
+        vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
+        random = np.random.default_rng(0)  # the same table, the same cut
+        one, other = random.integers(0, len(vectors), (2, SAMPLED_PAIRS))
+        apart = one != other
+        scores = np.einsum("ij,ij->i", vectors[one[apart]], vectors[other[apart]])
+        threshold = float(np.clip(np.quantile(scores, 0.99), -1.0, 1.0)) if len(scores) else 1.0
+        if len(vectors) < FEW_ROWS:
+            threshold = min(threshold, self.embedder.default_threshold)
+        self._thresholds[table_name] = (rows, threshold)
+        return threshold
+
+    async def reembed(self, table_name: str, *, progress: Callable[[int, int], Any] | None = None) -> int:
+        """Make the vectors of a table anew with this runtime's embedder; return how many there are.
+
+        ``progress(done, total)`` is called after each batch. The table keeps its old vectors until all
+        new ones are made.
+        """
+        memories = [m for m in await self.store.get_memories(table_name=table_name) if m.content.text]
+        vectors: dict[str, Any] = {}
+        for start in range(0, len(memories), REEMBED_BATCH):
+            batch = memories[start : start + REEMBED_BATCH]
+            made = await self.embed_many([m.content.text or "" for m in batch])
+            vectors.update(zip([str(m.id) for m in batch], made, strict=True))
+            if progress is not None:
+                progress(len(vectors), len(memories))
+        await self.store.replace_embeddings(table_name, vectors, await self.embedder_mark())
+        self._thresholds.pop(table_name, None)
+        return len(vectors)
+
+    async def learn(
+        self, path: str | PathLike[str], *, table_name: str = "documents", **options: Any
+    ) -> Learned:
+        """Keep a table up to date with a file or a folder of documents; see `agentctx_nb.knowledge.learn`."""
+        from agentctx_nb.knowledge.learn import learn
+
+        return await learn(self, path, table_name=table_name, **options)
+
+    async def _read_search(
+        self, given: Mapping[str, Any] | None, arguments: Mapping[str, Any], *, of: str
+    ) -> dict[str, Any]:
+        from agentctx_nb.memory.arguments import SEARCH_MEMORIES, read_arguments
+
+        wanted = read_arguments(given, arguments, known=SEARCH_MEMORIES, of=of)
+        wanted.setdefault("table_name", "documents")
+        if wanted.get("embedding") is None:
+            query = wanted.get("query")
+            if not isinstance(query, str):
+                raise DefinitionError(f"{of} needs embedding=, the vector of the query, or query=, its text")
+            wanted["embedding"] = await self.embed(query)
+        return wanted
+
+    async def _threshold(self, wanted: dict[str, Any]) -> tuple[float | None, str]:
+        threshold = wanted.get("match_threshold")
+        if threshold == "auto":
+            return await self.auto_threshold(wanted["table_name"]), "auto"
+        if isinstance(threshold, str):
+            raise DefinitionError(f"match_threshold is a cosine, None or 'auto', not {shown(threshold)}")
+        return (threshold, "given") if threshold else (None, "none")
