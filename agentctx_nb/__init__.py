@@ -9,9 +9,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.actions import Action, ActionResult
 from agentctx_nb.errors import (
     AgentCtxError,
     CompositionRecursionError,
@@ -34,6 +33,8 @@ from agentctx_nb.state import State
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from agentctx_nb.actions import Action, ActionResult
 
 __version__ = "0.1.0"
 
@@ -63,6 +64,15 @@ __all__ = [
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import actions when somebody asks for them: most who import this package never do."""
+    if name in ("Action", "ActionResult"):
+        from agentctx_nb import actions
+
+        return getattr(actions, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 __all__ = ["Alarm"]
 
 
+def _nobody(_what: str, _which: int) -> None:
+    """Hear nothing."""
+
+
 class Alarm:
     """Calls ``ring(what, which)`` once for each deadline that passes, unless it was dropped before.
 
@@ -36,8 +40,9 @@ class Alarm:
         return self._due.pop((what, which), float("inf")) <= self._loop.time()
 
     def off(self) -> None:
-        """Ring for nothing any more."""
+        """Ring for nothing any more, and let go of whom to ring."""
         self._due.clear()
+        self._ring = _nobody
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

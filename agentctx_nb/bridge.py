@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentctx_nb.errors import LoopError
-from agentctx_nb.interrupt import Run
+from agentctx_nb.interrupt import Leaving, Run, returned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -71,7 +71,8 @@ async def await_interruptible(coroutine: Coroutine[Any, Any, T]) -> T:
     __tracebackhide__ = True
     run = Run(asyncio.get_running_loop(), coroutine)
     with run:
-        return await run.task
+        await run.task
+        return run.outcome()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -88,9 +89,10 @@ def _run_until_complete(
     run = Run(loop, make_coroutine())
     with run:
         try:
-            return loop.run_until_complete(run.task)
+            loop.run_until_complete(run.task)
+            return run.outcome()
         except BaseException:
-            # SystemExit leaves the loop at once; what it left behind still has to clean up.
+            # SystemExit in a callback leaves the loop at once; what it left behind still has to clean up.
             if not run.task.done():
                 run.task.cancel()
                 with suppress(asyncio.CancelledError):
@@ -116,10 +118,13 @@ def _nothing() -> None:
 
 def _run_at_home(home: asyncio.AbstractEventLoop, make_coroutine: Callable[[], Coroutine[Any, Any, T]]) -> T:
     __tracebackhide__ = True
-    answer = asyncio.run_coroutine_threadsafe(make_coroutine(), home)
+    answer = asyncio.run_coroutine_threadsafe(returned(make_coroutine()), home)
     while True:
         try:
-            return answer.result(timeout=HOME_CHECK_SECONDS)
+            result = answer.result(timeout=HOME_CHECK_SECONDS)
+            if isinstance(result, Leaving):
+                raise result.error
+            return result
         except TimeoutError:
             if answer.done():  # with a TimeoutError of its own
                 raise

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.driver import Driver, Served, composing
 from agentctx_nb.flights import flight_key
 from agentctx_nb.provider import read_result
 from agentctx_nb.stopwatch import timed
@@ -31,13 +32,22 @@ def prepared(run: Run, i: int) -> Call:
 
 def stop_watched(run: Run, i: int, call: Call) -> Call:
     """Tell the run how long the provider holds the loop, and its plan whether it is quick."""
+    before: Driver | Served | None = None
 
     def tell(held_ns: int, suspended: bool) -> None:  # noqa: FBT001  called by place
+        composing.set(before)
         run.held_ns[i] = held_ns
         if not suspended:
             run.plan.quick.add(i)
 
-    return lambda runtime, message, state: timed(call(runtime, message, state), tell)
+    def watched(runtime: Any, message: Any, state: Any) -> Awaitable[Any]:
+        nonlocal before
+        before = composing.get()
+        if isinstance(before, Driver):
+            composing.set(Served(before, i))
+        return timed(call(runtime, message, state), tell)
+
+    return watched
 
 
 def _informed(run: Run, i: int, call: Call) -> Call:
@@ -52,6 +62,9 @@ def _limited(run: Run, i: int, call: Call) -> Call:
     provider = run.plan.entries[i].provider
 
     async def limited(runtime: Any, message: Any, state: Any) -> Any:
+        before = composing.get()
+        if isinstance(before, Driver):
+            composing.set(Served(before, i))  # for the task of a shared run
         if provider.timeout:
             run.alarm.set("late", i, seconds=provider.timeout)
         try:
@@ -59,6 +72,7 @@ def _limited(run: Run, i: int, call: Call) -> Call:
                 return await _shared(run, i, lambda: call(runtime, message, state))
             return await call(runtime, message, state)
         finally:
+            composing.set(before)
             # Also one that held the loop, so that no timer could fire, is late.
             if run.alarm.drop("late", i):
                 run.timed_out.add(i)
@@ -69,8 +83,9 @@ def _limited(run: Run, i: int, call: Call) -> Call:
 async def _shared(run: Run, i: int, call: Callable[[], Awaitable[Any]]) -> Part:
     entry = run.plan.entries[i]
     flights = run.runtime.flights
-    needs = tuple(run.plan.entries[need] for need in run.plan.needs.get(i, ()))
-    key = flight_key(entry, run.message, needs)
+    needs = run.plan.needs.get(i, ())
+    outcomes = [(run.plan.entries[need], run.errors.get(need, run.results[need])) for need in needs]
+    key = flight_key(entry, run.message, outcomes)
     if key is None:
         return read_result(await call())
     if run.skip_cache:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Mapping
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from agentctx_nb.driver import refuse_recursion
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, UnknownProviderError, describe
+from agentctx_nb.errors import (
+    DefinitionError,
+    DefinitionTypeError,
+    ProviderTimeoutError,
+    UnknownProviderError,
+    describe,
+    traceback_of,
+)
 from agentctx_nb.execution import Run
 from agentctx_nb.freeze import copy_containers
+from agentctx_nb.hook import ask_hook
+from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.model import Memory, as_message, seal
 from agentctx_nb.names import shown
 from agentctx_nb.plan import Plan
-from agentctx_nb.provider import Part
+from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import Record
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
-from agentctx_nb.state import EMPTY_STATE, State, dependency_state, fold
+from agentctx_nb.state import EMPTY_STATE, ProviderEntry, State, dependency_state, fold
 from agentctx_nb.threads import end_with_its_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from agentctx_nb.registry import Snapshot
     from agentctx_nb.runtime import AgentRuntime
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["compose"]
 
 MOST_PLANS = 256
+SHORTEST_SECONDS = 1e-9  # where the select hook took all the time there was
 
 
 async def compose(
@@ -47,27 +57,37 @@ async def compose(
     message = seal(as_message(message))
     if timeout is not None:
         timeout = _seconds(timeout)
+    left = timeout
     snapshot = runtime.registry.snapshot()
     kept: Mapping[int, Part | Exception] | None = None
     if previous is None and refresh is None:
-        selection, plan = await _choose(runtime, snapshot, message, include_list=include, only=only)
+        began_ns = now_ns()
+        selection, plan = await _choose(
+            runtime, snapshot, message, include_list=include, only=only, seconds=timeout
+        )
+        if timeout is not None and runtime.select is not None:
+            left = max(timeout - (now_ns() - began_ns) / 1e9, SHORTEST_SECONDS)
     else:
         selection, plan, kept = _choose_again(snapshot, include, previous, refresh)
     if selection.unknown:
         _warn_of_unknown(runtime, selection.unknown)
+    if selection.awaited:
+        _warn_of_awaited(runtime, plan, selection.awaited)
     refuse_recursion(runtime, plan.names)
     run = Run(
         plan,
         runtime=runtime,
         message=message,
         state=EMPTY_STATE,
-        timeout=timeout,
+        timeout=left,
         skip_cache=skip_cache,
         fresh=() if refresh is None else plan.names,
         kept=kept,
         state_for=dependency_state,
     )
     await run.go()
+    if left != timeout:
+        _tell_deadline_given(run.errors, timeout, left)
     record = Record(
         names=plan.names,
         errors=run.errors,
@@ -82,12 +102,18 @@ async def compose(
     if record.errors:
         _log_failures(runtime, record, kept or {})
     if strict and (record.errors or selection.unknown):
-        raise _all_together(state, selection.unknown)
+        raise _all_together(state, selection.unknown, runtime.mask)
     return state
 
 
 async def _choose(
-    runtime: AgentRuntime, snapshot: Snapshot, message: Memory, *, include_list: Any, only: bool
+    runtime: AgentRuntime,
+    snapshot: Snapshot,
+    message: Memory,
+    *,
+    include_list: Any,
+    only: bool,
+    seconds: float | None,
 ) -> tuple[Selection, Plan]:
     if not isinstance(only, bool):
         raise DefinitionTypeError(f"only_include is True or False, not {shown(only)}")
@@ -100,7 +126,7 @@ async def _choose(
     key: Any = (include, only, tuple(woken.items()))
     if runtime.select is not None:
         selection = select(snapshot, include=include, only=only, woken=woken)
-        wanted = await _ask_hook(runtime, selection.decisions, message)
+        wanted = await ask_hook(runtime, selection.decisions, message, seconds=seconds)
         if wanted is not None:
             selection = apply_edits(selection, snapshot, wanted=wanted, only=only)
         return _planned(selection, snapshot)
@@ -117,24 +143,7 @@ def _planned(selection: Selection, snapshot: Snapshot) -> tuple[Selection, Plan]
     """Return the plan of a selection, which also tells the names in ``after=`` that nobody registered."""
     entries = selection.entries(snapshot)
     needed = {name for entry in entries for name in entry.provider.after}
-    missing = unknown_names(needed, snapshot)
-    return selection._replace(unknown={**selection.unknown, **missing}), Plan(entries)
-
-
-async def _ask_hook(
-    runtime: AgentRuntime, decisions: tuple[Decision, ...], message: Memory
-) -> frozenset[str] | None:
-    try:
-        assert runtime.select is not None
-        answer = runtime.select(decisions, message)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if isinstance(answer, str):
-            raise DefinitionTypeError(f"the select hook returns a list of names, not {shown(answer)}")
-        return names_of(answer, of="what the select hook returned")
-    except Exception as exc:  # noqa: BLE001  a broken hook must not cost the composition
-        runtime.logger.warning(exc, "the select hook failed; the selection stays as it was")
-        return None
+    return selection._replace(awaited=unknown_names(needed, snapshot)), Plan(entries)
 
 
 def _choose_again(
@@ -152,7 +161,7 @@ def _choose_again(
             "previous= keeps the selection of that state; name what to run again in refresh="
         )
     again = names_of(refresh, of="refresh") or frozenset()
-    before = previous.data.providers
+    before = _entries_of(previous)
     reasons = {row.provider: row for row in previous.report}
     decisions = []
     for entry in snapshot.entries:
@@ -181,18 +190,49 @@ def _choose_again(
         if entry_before.error is not None:
             kept[i] = entry_before.error
         else:
-            values, data = copy_containers(dict(entry_before.values)), copy_containers(entry_before["data"])
-            kept[i] = Part(entry_before.text, values, data)
+            part = read_result({name: entry_before[name] for name in ("text", "values", "data")})
+            kept[i] = Part(part.text, copy_containers(part.values), copy_containers(part.data))
     return selection, plan, kept
+
+
+def _entries_of(previous: State) -> Mapping[str, ProviderEntry]:
+    """Return what providers left in ``previous``, which its owner may have edited into anything."""
+    providers = previous.data.get("providers")
+    if not isinstance(providers, Mapping):
+        raise DefinitionError("data.providers of previous= was replaced; give a state as it was composed")
+    for name, entry in providers.items():
+        try:
+            if not isinstance(entry, ProviderEntry):
+                raise TypeError(f"{shown(entry)} stands there")
+            read_result({part: entry[part] for part in ("text", "values", "data")})
+        except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
+            raise DefinitionError(
+                f"previous= no longer holds what provider {name} left ({describe(exc)}); "
+                "give a state as it was composed"
+            ) from None
+    return providers
 
 
 def _seconds(timeout: Any) -> float:
     if isinstance(timeout, bool) or not isinstance(timeout, SupportsFloat):
         raise DefinitionTypeError(f"timeout is a number of seconds, not {shown(timeout)}")
-    seconds = float(timeout)
+    try:
+        seconds = float(timeout)
+    except (TypeError, ValueError, OverflowError):
+        raise DefinitionError(
+            f"timeout is a number of seconds, which {shown(timeout)} is not; leave it out to wait for ever"
+        ) from None
     if not seconds > 0:
-        raise DefinitionError(f"timeout must be more than 0 s, not {timeout!r}")
+        raise DefinitionError(f"timeout must be more than 0 s, not {shown(timeout)}")
     return seconds
+
+
+def _tell_deadline_given(errors: dict[int, Exception], given: float | None, left: float | None) -> None:
+    """Have errors name the deadline the caller gave, not what the select hook left of it."""
+    for i, error in errors.items():
+        if isinstance(error, ProviderTimeoutError) and error.seconds == left and given is not None:
+            errors[i] = ProviderTimeoutError(error.provider, given)
+            errors[i].__cause__ = error.__cause__
 
 
 def _warn_of_unknown(runtime: AgentRuntime, unknown: Mapping[str, tuple[str, ...]]) -> None:
@@ -200,11 +240,28 @@ def _warn_of_unknown(runtime: AgentRuntime, unknown: Mapping[str, tuple[str, ...
     runtime.logger.warning(said)
 
 
+def _warn_of_awaited(runtime: AgentRuntime, plan: Plan, awaited: Mapping[str, tuple[str, ...]]) -> None:
+    """Warn of names in ``after=`` that nobody registered, once for each registration that has some."""
+    waiting: dict[str, list[str]] = {}
+    for entry in plan.entries:
+        missing = [name for name in entry.provider.after if name in awaited]
+        if missing and runtime.warned_of.get(entry.name) != entry.version:
+            runtime.warned_of[entry.name] = entry.version
+            for name in missing:
+                waiting.setdefault(name, []).append(entry.name)
+    if waiting:
+        said = "; ".join(
+            f"in after= of {', '.join(names)}: {UnknownProviderError(name, awaited[name])}"
+            for name, names in waiting.items()
+        )
+        runtime.logger.warning(said)
+
+
 def _log_failures(runtime: AgentRuntime, record: Record, kept: Mapping[int, Any]) -> None:
     for i, error in sorted(record.errors.items()):
         if i not in kept:
             what = f"provider {record.names[i]} {record.outcome(i).replace('_', ' ')}"
-            trace = error.__traceback__
+            trace = traceback_of(error)
             if trace is not None:
                 what += f" in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
             runtime.logger.error({"error": describe(error)}, what)
@@ -212,9 +269,13 @@ def _log_failures(runtime: AgentRuntime, record: Record, kept: Mapping[int, Any]
             runtime.logger.debug(error, what)
 
 
-def _all_together(state: State, unknown: Mapping[str, tuple[str, ...]]) -> ExceptionGroup[Exception]:
+def _all_together(
+    state: State, unknown: Mapping[str, tuple[str, ...]], mask: Callable[[str], str]
+) -> ExceptionGroup[Exception]:
+    """Return all that went wrong as one exception, with no secret in what a traceback prints of it."""
     errors: list[Exception] = [UnknownProviderError(name, near) for name, near in unknown.items()]
     errors.extend(state.errors.values())
     said = [f"unknown {name}" for name in unknown]
     said += [f"{name} {state.data.providers[name].outcome.replace('_', ' ')}" for name in state.errors]
-    return ExceptionGroup(f"strict composition: {', '.join(said)}", errors)
+    message = mask(f"strict composition: {', '.join(said)}")
+    return ExceptionGroup(message, [masked_error(error, mask) for error in errors])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.errors import CompositionRecursionError
 
@@ -31,20 +31,50 @@ class Driver:
         self.abandoned = self.exhausted = False
         self.task: asyncio.Task[None]
 
+    @property
+    def running(self) -> bool:
+        """Whether its task is being stepped now, be it further up the stack."""
+        coroutine: Any = self.task.get_coro()
+        return bool(coroutine.cr_running)
 
-# Set once in the context of each driver, so that it reaches the tasks and threads a provider starts.
-composing: ContextVar[Driver | None] = ContextVar("agentctx_nb_composing", default=None)
+
+class Served(NamedTuple):
+    """One provider, by its place, that a driver serves."""
+
+    driver: Driver
+    at: int
+
+
+# Set in the context of each driver, so that it reaches the tasks and threads a provider starts; while it
+# serves a provider that may suspend, to that one.
+composing: ContextVar[Driver | Served | None] = ContextVar("agentctx_nb_composing", default=None)
+
+
+def served_here() -> Served | None:
+    """Return the provider this code belongs to: its own, or that of a task or thread it has started."""
+    current = composing.get()
+    if not isinstance(current, Driver):
+        return current
+    if current.at < 0:
+        return None
+    if not current.running:
+        # Either one that was known as quick suspends now, or one that has ended left this code behind, and
+        # the driver is serving another. Next time it is told which.
+        current.run.plan.quick.discard(current.at)
+        return None
+    return Served(current, current.at)
 
 
 def refuse_recursion(runtime: Any, names: Collection[str]) -> None:
     """Raise `CompositionRecursionError` when a provider that composes now is one of ``names``."""
-    driver = composing.get()
+    served = served_here()
     inside: list[str] = []
-    while driver is not None:
+    while served is not None:
+        driver, at = served
         run = driver.run
-        if run.runtime is runtime and driver.at >= 0:
-            name = run.plan.names[driver.at]
+        if run.runtime is runtime and driver.at == at:  # it has not ended
+            name = run.plan.names[at]
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
-        driver = run.parent
+        served = run.parent

@@ -18,10 +18,12 @@ AgentCtxError
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
 
 __all__ = [
     "AgentCtxError",
@@ -41,10 +43,15 @@ __all__ = [
     "describe",
     "did_you_mean",
     "nearest_names",
+    "nearest_to_each",
+    "own_error",
+    "traceback_of",
     "without_our_frames",
 ]
 
 LONGEST_NAME = 200
+MOST_COMPARED = 200  # known names each wrong one is compared with, at some 50 µs each
+MOST_SOUGHT = 10  # wrong names of one call that near ones are sought for
 
 
 class AgentCtxError(Exception):
@@ -156,7 +163,9 @@ def describe(error: BaseException) -> str:
     """Return the exception's type and message, whatever its ``__str__`` does."""
     try:
         message = str(error)
-    except Exception as exc:  # noqa: BLE001  the error to show is the provider's
+    except KeyboardInterrupt:  # the user's own
+        raise
+    except BaseException as exc:  # noqa: BLE001  the error to show is the provider's
         message = f"(its message cannot be shown: {type(exc).__name__})"
     name = type(error).__name__
     return f"{name}: {message}" if message else name
@@ -167,13 +176,35 @@ def without_our_frames(error: Exception) -> Exception:
 
     What stands above it is this package, and asyncio where a worker thread's error came back.
     """
-    trace = error.__traceback__
-    while trace is not None and _is_plumbing(trace.tb_frame.f_globals.get("__name__", "")):
+    trace = traceback_of(error)
+    while trace is not None and _is_plumbing(trace.tb_frame.f_globals.get("__name__")):
         trace = trace.tb_next
-    return error.with_traceback(trace)
+    BaseException.with_traceback(error, trace)  # not its own, which may do anything
+    return error
 
 
-def _is_plumbing(module: str) -> bool:
+def traceback_of(error: BaseException) -> TracebackType | None:
+    """Return the traceback of ``error``, whatever its class makes of ``__traceback__``."""
+    trace: TracebackType | None = BaseException.__dict__["__traceback__"].__get__(error)
+    return trace
+
+
+def own_error(error: Exception) -> Exception:
+    """Return a copy of ``error`` for somebody else, or the very object where it will not be copied."""
+    try:
+        copied = copy(error)
+        if type(copied) is not type(error) or describe(copied) != describe(error):
+            return error  # its class makes something else of its arguments
+        copied.__cause__, copied.__context__ = error.__cause__, error.__context__
+        copied.__suppress_context__ = error.__suppress_context__
+    except Exception:  # noqa: BLE001  the error itself is what matters
+        return error
+    return BaseException.with_traceback(copied, traceback_of(error))
+
+
+def _is_plumbing(module: object) -> bool:
+    if not isinstance(module, str):  # of code that was run from a text
+        return False
     package, _, inner = module.partition(".")
     return package == "asyncio" or (package == "agentctx_nb" and not inner.startswith("library"))
 
@@ -187,13 +218,42 @@ def nearest_names(name: str, names: Iterable[str], *, most: int = 3) -> tuple[st
     >>> nearest_names("dynmic", ["dynamic", "private", "position"])
     ('dynamic',)
     """
+    return _nearest(name, _folded(names), most)
+
+
+def nearest_to_each(wanted: Iterable[str], names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Map each of ``wanted`` to what `nearest_names` gives; of many wrong names only the first are looked into.
+
+    >>> nearest_to_each(["wether", "zzz"], ["WEATHER"])
+    {'wether': ('WEATHER',), 'zzz': ()}
+    """
+    wanted = list(wanted)
+    known = _folded(names) if wanted else {}
+    return {name: _nearest(name, known, 3) if n < MOST_SOUGHT else () for n, name in enumerate(wanted)}
+
+
+def _folded(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(_fold(name), []).append(name)
+    return found
+
+
+def _fold(name: str) -> str:
+    return name[:LONGEST_NAME].replace("_", "").casefold()  # comparing is quadratic
+
+
+def _nearest(name: str, known: Mapping[str, list[str]], most: int) -> tuple[str, ...]:
     from difflib import get_close_matches
 
-    plain = {known: known.replace("_", "").casefold() for known in names}
-    wanted = name[:LONGEST_NAME].replace("_", "").casefold()  # the comparison is quadratic
-    hits = get_close_matches(wanted, set(plain.values()), n=most, cutoff=0.6)
-    ranked = [known for hit in hits for known, folded in plain.items() if folded == hit]
-    return tuple(ranked[:most])
+    wanted = _fold(name)
+    compared = list(known)
+    if len(compared) > MOST_COMPARED:  # those that begin alike and are of about the same length
+        start, length = wanted[:2], len(wanted)
+        compared.sort(key=lambda folded: (folded[:2] != start, abs(len(folded) - length)))
+        compared = [wanted, *compared[:MOST_COMPARED]] if wanted in known else compared[:MOST_COMPARED]
+    hits = get_close_matches(wanted, dict.fromkeys(compared), n=most, cutoff=0.6)
+    return tuple([known_name for hit in hits for known_name in known[hit]][:most])
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

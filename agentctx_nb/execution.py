@@ -5,6 +5,10 @@ once, one driver serves them all: one task a composition, not one a provider. A 
 suspends keeps its driver's task to itself, from its first step to its last, and another driver goes
 on with the rest, so all that wait wait together. Never is a first step run outside the task that
 runs the others: timeouts, task groups and HTTP clients remember the task they were entered in.
+
+What sharing a task costs: a provider that finishes at once and leaves a timer behind that cancels its
+task (``call_later(1, current_task().cancel)``) may hit the provider the driver has come to since. Nothing
+tells such a cancellation from one of the provider's own, but a task for each, which is what gather costs.
 """
 
 from __future__ import annotations
@@ -19,9 +23,12 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.alarm import Alarm
 from agentctx_nb.calls import prepared, stop_watched
 from agentctx_nb.clean_up import wait_for_clean_up
-from agentctx_nb.driver import Driver, composing
-from agentctx_nb.errors import ProviderCancelledError, ProviderTimeoutError, without_our_frames
+from agentctx_nb.deadlines import settle, settle_late
+from agentctx_nb.driver import Driver, composing, served_here
+from agentctx_nb.errors import ProviderCancelledError, without_our_frames
+from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
+from agentctx_nb.watchdog import name_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -55,11 +62,11 @@ class Run:
     _spares = 0
     _started = 0
     _burst = 1
-    _over = False
+    over = False
     alarm: Alarm
     _waiter: asyncio.Future[None] | None = None
     _stopping = False
-    _named_slow: frozenset[int] = frozenset()
+    named_slow: frozenset[int] = frozenset()
     _fatal: BaseException | None = None
 
     def __init__(
@@ -85,7 +92,7 @@ class Run:
         self.fresh = fresh
         self.kept = kept or NOTHING_KEPT
         self.state_for = state_for
-        self.parent = composing.get()
+        self.parent = served_here()
         self.results: list[Any] = [None] * count
         self.starts_ns = [0] * count
         self.ends_ns = [0] * count
@@ -117,15 +124,17 @@ class Run:
         try:
             if (self._live or self._released) and self._fatal is None:
                 await self._wait()
+            if self._fatal is not None:
+                await self._stop()
+                raise self._fatal
         except asyncio.CancelledError:
-            await self._stop()
+            if not self._stopping:
+                await self._stop()
             raise
         finally:
             self.alarm.off()
-        if self._fatal is not None:
-            await self._stop()
-            raise self._fatal
-        self._settle_late()
+            self._queue, self._drivers = iter(()), []  # both lead back here; a state holds on to this run
+        settle_late(self)
 
     # Which provider next ------------------------------------------------------------------
 
@@ -174,7 +183,9 @@ class Run:
         context.run(composing.set, driver)
         self._live += 1
         drivers = self._drivers
-        drivers.append(driver)  # before it starts: where loops nest, a deadline may pass within its first step
+        drivers.append(
+            driver
+        )  # before it starts: where loops nest, a deadline may pass within its first step
         driver.task = asyncio.Task(
             self._drive(driver, context), loop=self._loop, eager_start=True, context=context
         )
@@ -233,6 +244,9 @@ class Run:
                 except asyncio.CancelledError as exc:
                     if driver.abandoned or self._stopping:
                         raise
+                    if is_interrupt(exc):
+                        self._fatal = exc
+                        return
                     self._cancelled_itself(i, exc)  # or it is past its deadline, which is told later
                 except BaseException as exc:  # noqa: BLE001  SystemExit belongs to the caller's task
                     self._fatal = exc
@@ -263,11 +277,30 @@ class Run:
                     return
                 start = end
             driver.exhausted = True
+        except asyncio.CancelledError:
+            raise
+        except Exception as exc:  # noqa: BLE001  hostile enough to break what we do around it
+            self._died(driver, exc)
+        except BaseException as exc:  # noqa: BLE001  as above
+            self._fatal = exc
         finally:
+            composing.set(None)  # our context is the task's, which the driver holds: else a cycle
             driver.at = -1
             if not driver.abandoned:
                 self._live -= 1
             self._wake_if_done()
+
+    def _died(self, driver: Driver, exc: Exception) -> None:
+        """The driver failed, not the provider it served: that one has failed all the same, and the rest go on."""
+        i = driver.at
+        if not driver.abandoned:
+            self.errors.setdefault(i, exc)
+            self.results[i] = None
+            if not self.ends_ns[i]:
+                self.ends_ns[i] = now_ns()
+                self._release(i)
+        if not EAGER and not self._spares and length_hint(self._queue):
+            self._start_plain(1)
 
     def _cancelled_itself(self, i: int, cause: BaseException | None) -> None:
         error = ProviderCancelledError(self.plan.names[i])
@@ -279,13 +312,13 @@ class Run:
         """Provider ``i`` has ended: those that waited for nothing else can start."""
         for dependent in self.plan.dependents.get(i, ()):
             self._open_needs[dependent] -= 1
-            if not self._open_needs[dependent] and not self._over:
+            if not self._open_needs[dependent] and not self.over:
                 if not self._released:
                     self._loop.call_soon(self._pump_and_wake)
                 self._released.append(dependent)
 
     def _pump_and_wake(self) -> None:
-        if self._stopping or self._over:
+        if self._stopping or self.over:
             self._released = []
         else:
             self._pump()
@@ -308,10 +341,10 @@ class Run:
         """A deadline has passed: of one provider, of the call, or of somebody's patience."""
         running = [driver for driver in self._drivers if driver.at >= 0 and not driver.abandoned]
         if what == "over":
-            self._over = True
+            self.over = True
             self._start_no_more()
         if what == "slow":
-            self._say_slow(running)
+            self.alarm.set("slow", seconds=name_slow(self, running, seconds=WATCHDOG_SECONDS))
         for driver in running:
             if what == "over" or (what == "late" and driver.at == i):
                 self.timed_out.add(driver.at)
@@ -323,7 +356,7 @@ class Run:
 
     def _ended_late(self, i: int) -> None:
         """Provider ``i`` ended after its deadline; where that cancelled the task, the next gets another."""
-        self._settle_one(i)
+        settle(self, i)
         self.alarm.drop("gone", i)
 
     def _abandon(self, driver: Driver) -> None:
@@ -334,27 +367,10 @@ class Run:
         self.alarm.drop("late", i)
         self.ends_ns[i] = now_ns()
         self.held_ns.setdefault(i, None)
-        self._settle_one(i)
+        settle(self, i)
         self.runtime.leave_behind(driver.task)
         if self.plan.dependents:
             self._release(i)
-
-    def _say_slow(self, running: list[Driver]) -> None:
-        """Name each that has run too long, once, and look again when the next one may have."""
-        now, look_again = now_ns(), WATCHDOG_SECONDS
-        for driver in running:
-            i, left = driver.at, WATCHDOG_SECONDS - (now - self.starts_ns[driver.at]) / 1e9
-            if i in self._named_slow:
-                continue
-            if left > 0:
-                look_again = min(look_again, left)
-                continue
-            self._named_slow |= {i}
-            name = self.plan.names[i]
-            self.runtime.logger.warning(
-                {"provider": name}, f"provider {name} is still running after {WATCHDOG_SECONDS:g} s"
-            )
-        self.alarm.set("slow", seconds=look_again)
 
     def _start_no_more(self) -> None:
         self._released = []
@@ -368,32 +384,11 @@ class Run:
         tasks = [driver.task for driver in self._drivers if not driver.task.done()]
         for task in tasks:
             task.cancel()
+        # SIGINT stops a provider that holds the loop at once, and cancels our own task a moment later.
+        expected = isinstance(self._fatal, Interrupted)
         try:
-            await wait_for_clean_up(tasks, seconds=CANCEL_GRACE_SECONDS)
+            await wait_for_clean_up(tasks, seconds=CANCEL_GRACE_SECONDS, expected=int(expected))
         finally:
             for task in tasks:
                 if not task.done():
                     self.runtime.leave_behind(task)
-
-    def _settle_late(self) -> None:
-        """Turn what missed a deadline, or never started before it, into our own TimeoutError."""
-        if self.timeout is not None:
-            over_ns = self.began_ns + self.timeout * 1e9
-            for i, end in enumerate(self.ends_ns):
-                if i not in self.kept and i not in self.timed_out and (not end or end > over_ns):
-                    self.timed_out.add(i)
-                    self._settle_one(i)
-
-    def _settle_one(self, i: int) -> None:
-        seconds, start = self.plan.entries[i].provider.timeout, self.starts_ns[i]
-        if self.timeout is not None and (
-            seconds is None or not start or (self._over and now_ns() - start < seconds * 1e9)
-        ):
-            seconds = self.timeout
-        assert seconds is not None
-        error, before = ProviderTimeoutError(self.plan.names[i], seconds), self.errors.get(i)
-        if not isinstance(before, ProviderCancelledError):  # that was us
-            error.__cause__ = before
-        self.errors[i] = error
-        self.cached.discard(i)
-        self.results[i] = None

@@ -8,12 +8,14 @@ from collections import OrderedDict
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.errors import CompositionRecursionError
+from agentctx_nb.errors import CompositionRecursionError, describe, own_error
 from agentctx_nb.freeze import copy_containers
+from agentctx_nb.interrupt import is_interrupt
 from agentctx_nb.provider import Part, read_result
+from agentctx_nb.sameness import sameness
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable, Hashable, Iterable
 
     from agentctx_nb.model import Memory
     from agentctx_nb.registry import Registered
@@ -97,12 +99,12 @@ class Flights:
                 self._end(place, flight)
                 flight.task.cancel()
                 await asyncio.wait([flight.task], timeout=CLEAN_UP_SECONDS)
+        first, flight.handed_out = not flight.handed_out, True
+        if isinstance(part, Exception):
+            raise part if first else own_error(part)
         if isinstance(part, BaseException):
             raise part
-        if flight.handed_out:
-            return _own(part)
-        flight.handed_out = True
-        return part
+        return part if first else _own(part)
 
     def _start(
         self,
@@ -120,8 +122,12 @@ class Flights:
                 part = read_result(await run())
                 if flight.task.cancelling():  # by the provider itself, which is a failure
                     raise asyncio.CancelledError
-            except (SystemExit, KeyboardInterrupt) as exc:
-                return exc  # raised in a task of its own it would end the loop
+            except asyncio.CancelledError as exc:
+                if is_interrupt(exc):
+                    return exc  # a task that is cancelled would not say by whom
+                raise
+            except BaseException as exc:  # noqa: BLE001  for those who wait; SystemExit would end the loop here
+                return exc
             finally:
                 shared = self._under_way.get(place) is flight
                 self._end(place, flight)
@@ -152,26 +158,27 @@ class Flights:
             self._kept.popitem(last=False)
 
 
-def flight_key(entry: Registered, message: Memory, needs: tuple[Registered, ...]) -> Key | None:
-    """Return what a result depends on, or None where the message holds something that cannot be compared.
+def flight_key(entry: Registered, message: Memory, needs: Iterable[tuple[Registered, Any]]) -> Key | None:
+    """Return what a result depends on, or None where something of it cannot be compared.
 
-    That is the version of the provider and of those it waits for, the content, the room and the entity.
+    That is the version of the provider, the content, the room and the entity, and of each provider it
+    waits for the version and what came of it, a result or an error.
     """
     try:
-        content = _hashable(message.content.__dict__)
-        hash(content)
-    except (TypeError, RecursionError):
+        seen = sameness([message.content.__dict__, message.room_id, message.entity_id])
+        needed = tuple((need.name, need.version, _sameness_of_outcome(outcome)) for need, outcome in needs)
+        key = (entry.name, entry.version, needed, seen)
+        hash(key)
+    except Exception:  # noqa: BLE001  whatever the user's own objects do when they are looked at
         return None
-    versions = tuple((need.name, need.version) for need in needs)
-    return (entry.name, entry.version, versions, content, message.room_id, message.entity_id)
+    return key
 
 
-def _hashable(value: Any) -> Hashable:
-    if isinstance(value, dict):
-        return tuple(sorted((str(k), _hashable(v)) for k, v in value.items()))
-    if isinstance(value, list | tuple):
-        return (type(value).__name__, *map(_hashable, value))
-    return (type(value).__name__, value)  # so that 1, 1.0 and True are three messages
+def _sameness_of_outcome(outcome: Any) -> Hashable:
+    if isinstance(outcome, Exception):
+        return describe(outcome)
+    part = read_result(outcome)
+    return sameness([part.text, part.values, part.data])
 
 
 def _own(part: Part) -> Part:

@@ -16,13 +16,13 @@ import threading
 import time
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from types import FrameType, TracebackType
 
-__all__ = ["Run"]
+__all__ = ["Interrupted", "Leaving", "Run", "is_interrupt", "returned"]
 
 T = TypeVar("T")
 
@@ -32,6 +32,33 @@ FRAGILE = frozenset({"agentctx_nb", "asyncio", "nest_asyncio", "nest_asyncio2"})
 HOSTS = frozenset({"IPython", "concurrent", "ipykernel", "selectors", "tornado", "traitlets", "zmq"})
 
 _around: ContextVar[Run[Any] | None] = ContextVar("agentctx_nb_run", default=None)
+
+
+class Interrupted(asyncio.CancelledError):
+    """The cancellation that SIGINT throws into code that holds the loop, as nothing else would reach it."""
+
+
+def is_interrupt(error: asyncio.CancelledError) -> bool:
+    """Whether a cancellation nobody else asked for comes from SIGINT, by itself or through a task of its own."""
+    run = _around.get()
+    while run is not None and (run.over or not run.asked):
+        run = run.outer
+    return run is not None or isinstance(error, Interrupted)
+
+
+class Leaving(NamedTuple):
+    """What a coroutine raised, as a value: raised in a task of its own it would end the event loop."""
+
+    error: BaseException
+
+
+async def returned(coroutine: Coroutine[Any, Any, T]) -> T | Leaving:
+    """Await ``coroutine``; where it exits or is interrupted, return that, to be raised by who waits."""
+    __tracebackhide__ = True
+    try:
+        return await coroutine
+    except (SystemExit, KeyboardInterrupt) as exc:
+        return Leaving(exc)
 
 
 class Run(Generic[T]):
@@ -46,10 +73,10 @@ class Run(Generic[T]):
         self.asked = 0
         self.arrived = 0
         self.over = False
-        self._outer = _around.get()
+        self.outer = _around.get()
         context = copy_context()
         context.run(_around.set, self)
-        self.task: asyncio.Task[T] = context.run(loop.create_task, coroutine)
+        self.task: asyncio.Task[T | Leaving] = context.run(loop.create_task, returned(coroutine))
 
     @property
     def late(self) -> bool:
@@ -61,6 +88,14 @@ class Run(Generic[T]):
         self.asked += 1
         with suppress(RuntimeError):  # the loop is closed, so nothing runs there
             self.loop.call_soon_threadsafe(self._cancel)
+
+    def outcome(self) -> T:
+        """Return what the ended task returned, or raise what it left with."""
+        __tracebackhide__ = True
+        result = self.task.result()
+        if isinstance(result, Leaving):
+            raise result.error
+        return result
 
     def _cancel(self) -> None:
         if self.late:
@@ -78,9 +113,9 @@ class Run(Generic[T]):
         self.over = True
         _watch.remove(self)
         if self.asked and (kind is None or not issubclass(kind, KeyboardInterrupt | SystemExit)):
-            inside = self._outer is not None and not self._outer.over
+            inside = self.outer is not None and not self.outer.over
             if inside or _in_bare_task(sys._getframe(1)):  # noqa: SLF001  the only way up the stack
-                raise asyncio.CancelledError from None
+                raise Interrupted from None
             raise KeyboardInterrupt from None
 
 
@@ -136,7 +171,7 @@ class _Watch:
         # Once for each press in one provider: its ``finally`` may take its time.
         if culprit is not None and not any(culprit is told for told in self._told):
             self._told.append(culprit)
-            raise asyncio.CancelledError
+            raise Interrupted
 
     def _insist(self) -> None:
         if not self._insisting:

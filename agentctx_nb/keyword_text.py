@@ -11,9 +11,13 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING
 from unicodedata import category, combining, normalize
 
-__all__ = ["FoldedMessage", "cut", "fold", "forms"]
+if TYPE_CHECKING:
+    from agentctx_nb.keyword_lookup import KeywordMode
+
+__all__ = ["FoldedMessage", "cut", "fold", "forms", "loosened"]
 
 _APOSTROPHES = (0x60, 0xB4, 0x2BB, 0x2BC, 0x55A, 0x2018, 0x2019, 0x201B, 0xA78C, 0xFF07)
 # Unicode's Dash property (the hyphen of ASCII is handled apart), and the zero-width space.
@@ -144,6 +148,27 @@ def forms(keyword: str) -> tuple[str, ...]:
     elif last[-1] == "y" and len(last) > 2 and last[-2].isalpha() and last[-2] not in "aeiou":
         found.append(keyword[:-1] + "ies")
     return tuple(found)
+
+
+def loosened(keyword: str, mode: KeywordMode) -> KeywordMode:
+    """Return the mode for the folded ``keyword``, which in a script without spaces needs no edge of a word.
+
+    A vowel or tone sign may follow it in the message, as in การ์ตูน, where การ is found.
+
+    >>> loosened("การ", "word"), loosened("wifi การ", "word"), loosened("การ wifi", "word")
+    ('substring', 'prefix', 'word')
+    """
+    if keyword.isascii() or mode == "substring":
+        return mode
+    if all(char == " " or _is_unspaced(char) for char in keyword):
+        return "substring"
+    return "prefix" if _is_unspaced(keyword[-1]) else mode
+
+
+def _is_unspaced(char: str) -> bool:
+    """Tell letters and their signs from the symbols and digits of a script without spaces."""
+    code = ord(char)
+    return any(low <= code <= high for low, high in _UNSPACED) and category(char)[0] in "LM"
 
 
 def _marked(text: str) -> str:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, did_you_mean
 from agentctx_nb.keyword_lookup import KeywordMode, Lookup, Pattern
-from agentctx_nb.keyword_text import FoldedMessage, cut, fold, forms
+from agentctx_nb.keyword_text import FoldedMessage, cut, fold, forms, loosened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["KeywordIndex", "KeywordMode", "NearMiss", "check_keywords"]
 
@@ -27,12 +27,24 @@ _MOST_WORDS = 10
 _MOST_SEARCHED = 100_000
 
 
-class NearMiss(NamedTuple):
-    """A keyword that did not match because it stands inside ``word``, as "rain" does in "train"."""
-
+class _NearMiss(NamedTuple):
     provider: str
     keyword: str
     word: str
+
+
+class NearMiss(_NearMiss):
+    """A keyword that did not match because it stands inside ``word``, as "rain" does in "train"."""
+
+    mask: Callable[[str], str] = str
+
+    def masked_by(self, mask: Callable[[str], str]) -> NearMiss:
+        """Return this very near miss, printed with ``mask`` from now on."""
+        self.mask = mask
+        return self
+
+    def __repr__(self) -> str:
+        return self.mask(super().__repr__())
 
 
 def check_keywords(keywords: object) -> tuple[str, ...]:
@@ -110,7 +122,6 @@ class KeywordIndex:
                 f"keyword_match is {mode!r}{did_you_mean(str(mode), known) or '; use ' + ' or '.join(known)}"
             )
         self.remove(provider)
-        lookup = self._anywhere if mode == "substring" else self._edged
         patterns = []
         for keyword in keywords:
             folded = fold(keyword)
@@ -119,8 +130,8 @@ class KeywordIndex:
             number, self._next = self._next, self._next + 1
             self._owners[number] = _Owner(provider, keyword, folded)
             for form in forms(folded) if mode == "word" else (folded,):
-                pattern = Pattern.of(number, form, mode)
-                lookup.add(pattern)
+                pattern = Pattern.of(number, form, loosened(folded, mode))
+                self._lookup(pattern).add(pattern)
                 patterns.append(pattern)
         if patterns:
             self._patterns[provider] = patterns
@@ -130,8 +141,11 @@ class KeywordIndex:
         # Replaced, not cleared: a match under way in another thread goes on filling the old one.
         self._kept, self._kept_size = {}, 0
         for pattern in self._patterns.pop(provider, ()):
-            (self._anywhere if pattern.mode == "substring" else self._edged).remove(pattern)
+            self._lookup(pattern).remove(pattern)
             self._owners.pop(pattern.number, None)
+
+    def _lookup(self, pattern: Pattern) -> Lookup:
+        return self._anywhere if pattern.mode == "substring" else self._edged
 
     def match(self, text: str) -> dict[str, tuple[str, ...]]:
         """Return every provider with a keyword in ``text``, and all its keywords that are in it."""

@@ -6,9 +6,10 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from agentctx_nb.errors import DefinitionError, describe, did_you_mean
+from agentctx_nb.errors import DefinitionError, describe, did_you_mean, traceback_of
 
 __all__ = ["RuntimeLogger"]
 
@@ -93,7 +94,10 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
             self._mask(stack) if stack else None,
         )
         self._attach(record, exc_info)
-        self.logger.handle(record)
+        try:
+            self.logger.handle(record)
+        except Exception as exc:  # noqa: BLE001  a log call never breaks what it reports on
+            self._complain(exc)
 
     def warn(self, msg: object, *args: Any, **fields: Any) -> None:
         """Log at the level of ``warning``."""
@@ -112,15 +116,30 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         if not exc_info:
             return
         if isinstance(exc_info, BaseException):
-            exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
+            exc_info = (type(exc_info), exc_info, traceback_of(exc_info))
         elif not isinstance(exc_info, tuple):
             exc_info = sys.exc_info()
         if exc_info[1] is None:
             return
-        text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
+        try:
+            text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
+        except Exception as exc:  # noqa: BLE001  its class, or what it holds, may be anything
+            record.exc_text = self._mask(
+                f"{describe(exc_info[1])} (its traceback cannot be shown: {type(exc).__name__})"
+            )
+            return
         record.exc_text = self._mask(text)
         if record.exc_text == text:  # else a handler that formats on its own would write the secret
             record.exc_info = exc_info
+
+    def _complain(self, error: Exception) -> None:
+        """Say that a handler failed where the standard library would, on stderr."""
+        if logging.raiseExceptions and sys.stderr is not None:
+            said = self._mask(
+                f"a handler or filter of the logger {self.logger.name} failed: {describe(error)}"
+            )
+            with suppress(Exception):
+                sys.stderr.write(said + "\n")
 
 
 def _level(level: int | str) -> int:
@@ -176,5 +195,7 @@ def _shown(value: object) -> str:
         value = describe(value)
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001  whatever a repr raises, the record is worth more
+    except KeyboardInterrupt:  # the user's own
+        raise
+    except BaseException:  # noqa: BLE001  whatever a repr raises, the record is worth more
         return f"<{type(value).__name__} that cannot be shown>"

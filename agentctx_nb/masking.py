@@ -6,6 +6,8 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agentctx_nb.errors import DefinitionTypeError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,6 +19,8 @@ _SHORTEST_CUT = 20  # from here on the start of a value is a secret too, as a cu
 _CUT = 12
 
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+_FIRST_EXPONENT = 1e16  # Python writes a larger float with an e
+_GROUP_MARKS = ",._ '\u2019\u00a0\u2009\u202f"
 # Compiled when first used: an import has none of them to pay for.
 _ESCAPE_BEFORE = r"(?:%[0-9A-Fa-f]{2}|\\[nrtbfv]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})\Z"
 _LABEL_NAME = r"[A-Za-z0-9_.\-]{1,64}"
@@ -51,8 +55,14 @@ class Masker:
 
         A value that is replaced later stays hidden: what was written while it was in use still holds it.
         """
+        try:
+            texts = list(secret_texts(value))
+        except Exception as exc:  # noqa: BLE001  whatever its __str__ raises
+            raise DefinitionTypeError(
+                f"the secret {name!r} cannot be turned into text ({type(exc).__name__}), so it cannot be masked"
+            ) from None
         with self._lock:
-            for text in secret_texts(value):
+            for text in texts:
                 if len(text) >= SHORTEST_MASKED and text not in self._secrets:
                     self._secrets[text] = name
                     self._ready = None
@@ -78,24 +88,32 @@ class Masker:
 
 
 def secret_texts(value: Any) -> Iterator[str]:
-    """Yield the texts to hide for the secret ``value``: itself, a number's digits, what a container holds."""
+    """Yield the texts to hide for the secret ``value``: itself, a number's digits, what a container holds.
+
+    Bytes that are no UTF-8 come with each odd byte as a lone surrogate (``surrogateescape``).
+    """
     from collections.abc import Mapping
 
-    if value is None or isinstance(value, bool) or value in ("true", "false"):
-        return  # a switch, hidden nowhere: every other sentence holds these words
-    if isinstance(value, str):
-        if value.strip():
-            yield value.strip()
-    elif isinstance(value, (bytes, bytearray)):
-        yield from secret_texts(bytes(value).decode("utf-8", "replace"))
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from secret_texts(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from secret_texts(item)
-    else:
-        yield from secret_texts(str(value))
+    waiting, held = [value], set[int]()
+    while waiting:  # no recursion: a container may be deep, or hold itself
+        value = waiting.pop()
+        if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            if id(value) not in held:
+                held.add(id(value))
+                waiting += reversed([*(value.values() if isinstance(value, Mapping) else value)])
+            continue
+        if value is None or isinstance(value, bool):
+            continue
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            text = bytes(value).decode("utf-8", "surrogateescape")
+        elif isinstance(value, float) and value.is_integer() and abs(value) < _FIRST_EXPONENT:
+            text = str(int(value))  # the .0 may be left out where it is shown
+        else:
+            text = str(value)
+        if not re.search("[\udc80-\udcff]", text):  # in bytes that are no text a blank is no blank
+            text = text.strip()
+        if text and text not in ("true", "false"):  # switches: every other sentence holds these words
+            yield text
 
 
 def _forms_of(secret: str, name: str) -> Iterator[_Form]:
@@ -106,7 +124,9 @@ def _forms_of(secret: str, name: str) -> Iterator[_Form]:
     whole = len(secret) < _SHORTEST_ANYWHERE
     for text in _escaped(secret):
         yield _Form(text, secret, name, "word" if whole else "anywhere")
-    raw = secret.encode("utf-8", "surrogatepass")
+    for text in _grouped(secret):
+        yield _Form(text, secret, name, "word")
+    raw = _raw(secret)
     for text in (hexlify(raw).decode(), hexlify(raw).decode().upper()):
         yield _Form(text, secret, name, "word" if whole else "anywhere")
     if whole:
@@ -129,6 +149,11 @@ def _forms_of(secret: str, name: str) -> Iterator[_Form]:
 def _escaped(secret: str) -> Iterator[str]:
     """Yield ``secret`` as it is and as two turns of JSON, HTML, URL or Python escaping write it."""
     seen = dict.fromkeys([secret])
+    raw = _raw(secret)
+    if raw != secret.encode("utf-8", "surrogatepass"):  # bytes that are no UTF-8, as careless code reads them
+        read = [raw.decode("latin-1"), raw.decode("utf-8", "backslashreplace")]
+        read += [raw.decode(encoding, "replace") for encoding in ("cp1252", "utf-8")]
+        seen.update(dict.fromkeys(text for text in read if text.count("\ufffd") * 2 < len(text)))
     if not secret.isascii():
         import unicodedata
 
@@ -147,9 +172,10 @@ def _escapes(text: str) -> Iterator[str]:
     yield json.dumps(text)[1:-1]
     yield json.dumps(text, ensure_ascii=False)[1:-1]
     yield json.dumps(text)[1:-1].replace("/", "\\/")
-    yield repr(text)[1:-1]
-    raw = text.encode("utf-8", "surrogatepass")
-    yield repr(raw)[2:-1]
+    raw = _raw(text)
+    for written in (repr(text)[1:-1], repr(raw)[2:-1]):
+        yield written
+        yield re.sub(r"(?<!\\)'", r"\\'", written)  # as it is where quotes of both kinds stand around it
     escaped = html.escape(text)
     yield escaped
     yield html.escape(text, quote=False)
@@ -159,6 +185,30 @@ def _escapes(text: str) -> Iterator[str]:
     for encoded in (quote(raw, safe=""), quote(raw), quote_plus(raw)):
         yield encoded
         yield re.sub("%[0-9A-F]{2}", _lower, encoded)
+
+
+def _raw(secret: str) -> bytes:
+    """Return the bytes of ``secret``; those it was made of, where it came in bytes."""
+    try:
+        return secret.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return secret.encode("utf-8", "surrogatepass")
+
+
+def _grouped(secret: str) -> Iterator[str]:
+    """Yield a number as people write it: its digits in groups, as ``12,345,678``."""
+    number = re.fullmatch(r"([+-]?)([0-9]+)([.,][0-9]+)?", secret)
+    if number is None or len(number[2]) < 4:
+        return
+    sign, digits, rest = number[1], number[2], number[3] or ""
+    for mark in _GROUP_MARKS:
+        yield sign + mark.join(_groups(digits, size=3)) + rest
+    yield sign + ",".join([*_groups(digits[:-3], size=2), digits[-3:]]) + rest  # as India writes it
+
+
+def _groups(digits: str, *, size: int) -> list[str]:
+    first = len(digits) % size or size
+    return [digits[:first], *(digits[at : at + size] for at in range(first, len(digits), size))]
 
 
 def _lower(found: re.Match[str]) -> str:

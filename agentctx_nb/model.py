@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from agentctx_nb.errors import DefinitionTypeError
-from agentctx_nb.freeze import FrozenDict, freeze
+from agentctx_nb.freeze import FrozenDict, copy_containers, freeze, thawed
 from agentctx_nb.names import known_fields
 
 __all__ = ["Content", "Entity", "Memory", "MessageLike", "as_entity", "as_message", "seal"]
@@ -22,6 +22,8 @@ class Content:
     >>> content.text, content.user, content.source
     ('Is it raining?', 'ada', None)
     """
+
+    _sealed_type: ClassVar[type[Content]]  # set below, as of the two other classes
 
     text: str | None
 
@@ -75,6 +77,8 @@ class Memory:
     'Is it raining?'
     """
 
+    _sealed_type: ClassVar[type[Memory]]
+
     content: Content
     entity_id: str | None = None
     room_id: str | None = None
@@ -101,7 +105,7 @@ class Memory:
         metadata: Mapping[str, Any] | None = None,
         unique: bool | None = None,  # noqa: FBT001  the fields of a dataclass, in their order
     ) -> None:
-        self.content = content if isinstance(content, Content) else _as_content(content)
+        self.content = content if type(content) is Content else _as_content(content)
         self.entity_id = entity_id
         self.room_id = room_id
         self.id = id
@@ -141,6 +145,8 @@ class Entity:
     >>> Entity(id="u1", names=["Ada"]).names[0]
     'Ada'
     """
+
+    _sealed_type: ClassVar[type[Entity]]
 
     id: str | None = None
     names: list[str] = field(default_factory=list)
@@ -209,8 +215,7 @@ def as_entity(entity: Entity | Mapping[str, Any]) -> Entity:
 def seal(message: Memory) -> Memory:
     """Return a copy of ``message`` that refuses edits, so that no provider changes it for another."""
     content = Content.__new__(Content)
-    content.__dict__.update(freeze(message.content.__dict__))
-    content.__class__ = _SealedContent
+    content.__dict__ = freeze(message.content.__dict__)
     sealed = Memory(
         content,
         message.entity_id,
@@ -221,9 +226,11 @@ def seal(message: Memory) -> Memory:
         message.created_at,
         message.embedding if message.embedding is None else _sealed_vector(message.embedding),
         message.similarity,
-        freeze(message.metadata),
+        None,
         message.unique,
     )
+    sealed.metadata = freeze(message.metadata)
+    content.__class__ = _SealedContent
     sealed.__class__ = _SealedMemory
     return sealed
 
@@ -237,23 +244,65 @@ def _sealed_vector(embedding: Any) -> Any:
 
 
 def _read_only(self: object, name: str, *_: object) -> NoReturn:
-    raise AttributeError(f"a provider sees the message read-only: {name} cannot be changed; work on a copy")
+    raise AttributeError(
+        f"a provider sees the message and the state read-only: {name} cannot be changed; work on a copy"
+    )
+
+
+def _open_new(cls: type, *given: Any, **more: Any) -> Any:
+    """Make an object that can be edited, where `dataclasses.replace` asks for one of a sealed class."""
+    assert cls.__base__ is not None
+    return cls.__base__(*copy_containers(given), **copy_containers(more))
+
+
+def _equal(self: Any, other: object) -> bool:
+    names = _MEMORY_FIELDS if isinstance(self, Memory) else _ENTITY_FIELDS
+    if not isinstance(other, Memory if isinstance(self, Memory) else Entity):
+        return False
+    return tuple(getattr(self, name) for name in names) == tuple(getattr(other, name) for name in names)
 
 
 class _SealedContent(Content):
     __qualname__ = "Content"  # it prints as what it is to its reader
+    __new__ = _open_new
     __setattr__ = __delattr__ = _read_only
+    __reduce_ex__ = thawed
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(copy_containers(self.__dict__))
 
 
 class _SealedMemory(Memory):
     __slots__ = ()
     __qualname__ = "Memory"
+    __new__ = _open_new
+    __eq__ = _equal  # a dataclass is equal to none of another class
+    __hash__ = None  # type: ignore[assignment]
     __setattr__ = __delattr__ = _read_only
+    __reduce_ex__ = thawed
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(copy_containers(Memory.to_dict(self)))
+
+
+class _SealedEntity(Entity):
+    __slots__ = ()
+    __qualname__ = "Entity"
+    __new__ = _open_new
+    __eq__ = _equal
+    __hash__ = None  # type: ignore[assignment]
+    __setattr__ = __delattr__ = _read_only
+    __reduce_ex__ = thawed
+
+
+Content._sealed_type = _SealedContent  # noqa: SLF001  this module's own
+Memory._sealed_type = _SealedMemory  # noqa: SLF001  this module's own
+Entity._sealed_type = _SealedEntity  # noqa: SLF001  this module's own
 
 
 def _as_content(content: Any) -> Content:
     if isinstance(content, Content):
-        return content
+        return copy_containers(content) if isinstance(content, _SealedContent) else content
     if content is None or isinstance(content, str):
         return Content(content if content is not None else "")
     if isinstance(content, Mapping):
@@ -265,7 +314,7 @@ def _as_content(content: Any) -> Content:
 
 def _as_metadata(metadata: Any, of: str) -> dict[str, Any]:
     if isinstance(metadata, FrozenDict):
-        return metadata
+        return dict(copy_containers(metadata))
     if not isinstance(metadata, Mapping):
         raise DefinitionTypeError(f"the metadata of {of} is a dict, not {type(metadata).__name__}")
     return dict(metadata)

@@ -10,7 +10,7 @@ from agentctx_nb.errors import DefinitionError, DefinitionTypeError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["counted", "known_fields", "shown", "snake_case"]
+__all__ = ["check_name", "counted", "first_line", "known_fields", "shown", "snake_case"]
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_SHOWN = 80  # characters; an error is one line
@@ -35,13 +35,27 @@ def shown(value: object) -> str:
     kind = type(value).__name__
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001  what is wrong is to be said, whatever the value does
+    except KeyboardInterrupt:  # the user's own
+        raise
+    except BaseException:  # noqa: BLE001  what is wrong is to be said, whatever the value does
         text = "\n"
     if len(text) > _LONGEST_SHOWN and isinstance(value, str | bytes | int | list | tuple | dict):
         return f"a long {kind}"
     if len(text) > _LONGEST_SHOWN or "\n" in text or _ADDRESS.search(text):
         return f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
     return text
+
+
+def first_line(docstring: str | None) -> str | None:
+    """Return the first line that says something, or None."""
+    lines = (docstring or "").strip().splitlines()
+    return lines[0] if lines else None
+
+
+def check_name(name: object, *, of: str) -> None:
+    """Raise `DefinitionTypeError` unless ``name`` is a string; ``of`` says whose name it would be."""
+    if not isinstance(name, str):
+        raise DefinitionTypeError(f"the name of {of} is a string, not {shown(name)}")
 
 
 def snake_case(name: str) -> str:

@@ -116,6 +116,12 @@ class Provider:
         if seconds is None:
             raise self._wrong_type(limit, "a number of seconds")
         object.__setattr__(self, limit, seconds)
+        try:
+            float(seconds)
+        except OverflowError:
+            raise DefinitionError(
+                f"{limit} of provider {self.name} is more seconds than can be counted; leave it out for no limit"
+            ) from None
         if not seconds > 0:
             raise DefinitionError(
                 f"{limit} of provider {self.name} must be more than 0 s, not {shown(seconds)}"

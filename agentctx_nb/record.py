@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentctx_nb.errors import ProviderTimeoutError, describe
+from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from agentctx_nb.report import Report
     from agentctx_nb.selection import Selection
 
-__all__ = ["NO_PART", "AnyPart", "Record"]
+__all__ = ["NO_PART", "AnyPart", "Record", "is_the_text"]
 
 # A Part, or a plain tuple of the same three where making a Part would cost more than reading it.
 AnyPart: TypeAlias = "tuple[str, dict[str, Any], Mapping[str, Any]]"
@@ -33,7 +36,18 @@ class Record:
     ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions.
     """
 
-    __slots__ = ("counter", "ended_ns", "errors", "mask", "names", "parts", "run", "selection", "snapshot")
+    __slots__ = (
+        "_settled",
+        "counter",
+        "ended_ns",
+        "errors",
+        "mask",
+        "names",
+        "parts",
+        "run",
+        "selection",
+        "snapshot",
+    )
 
     def __init__(
         self,
@@ -57,9 +71,12 @@ class Record:
         self.ended_ns = ended_ns
         self.mask = mask
         self.counter = counter
+        self._settled: tuple[list[str], Report] | None = None  # of a copy: what it was, without the run
 
     def outcome(self, i: int) -> str:
         """Return what came of the provider at ``i``, in one of the words of `ReportRow`."""
+        if self._settled is not None:
+            return self._settled[0][i]
         run = self.run
         error = self.errors.get(i)
         if error is not None:  # told by the error, which a kept outcome has too
@@ -68,7 +85,7 @@ class Record:
         if run is not None and i in run.cached:
             return "cached"
         text, values, data = self.parts[i]
-        return "ok" if values or data or text.strip() else "empty"
+        return "ok" if values or text.strip() or _holds_any(data) else "empty"
 
     def spans(self) -> list[tuple[int, int, str]]:
         """Return where each provider's text stands in the composed one."""
@@ -84,16 +101,19 @@ class Record:
         writers: dict[str, list[str]] = {}
         for name, (_, values, _) in zip(self.names, self.parts, strict=True):
             for key in values:
-                writers.setdefault(key, []).append(name)
+                with suppress(Exception):  # a key that cannot be found again has no writer to be told
+                    writers.setdefault(key, []).append(name)
         return writers
 
     def report(self) -> Report:
         """Work out the row of every registered provider."""
+        if self._settled is not None:
+            return self._settled[1]
         from agentctx_nb.report import Report, ReportRow
 
         if self.selection is None or self.snapshot is None or self.run is None:
             return Report((), {}, "estimate", 0.0)
-        counter_name, count = self.counter or ("estimate", len)
+        counter_name, tokens = self._count_tokens()
         clashes = self._clashes()
         place = {name: i for i, name in enumerate(self.names)}
         rows = []
@@ -107,11 +127,24 @@ class Record:
                 "position": entry.provider.position,
             }
             if i is not None:
-                row |= self._cost(i, self.run) | self._yield(i, count)
+                row |= self._cost(i, self.run) | self._yield(i, tokens[i])
                 row["clashes"] = tuple(c for c in clashes if decision.provider in c[1:])
             rows.append(ReportRow(**row))
         total = (self.ended_ns - self.run.began_ns) / 1e6
-        return Report(tuple(rows), dict(self.selection.unknown), counter_name, total, self.mask)
+        unknown = {**self.selection.awaited, **self.selection.unknown}
+        return Report(tuple(rows), unknown, counter_name, total, self.mask)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Record:
+        parts, outcomes = deepcopy(self.parts, memo), self._outcomes()
+        return _read_back(self.names, parts, self.errors, self.mask, outcomes, self.report())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The run, its loop and the registry stay here.
+        errors = {i: portable_error(error) for i, error in self.errors.items()}
+        return _read_back, (self.names, self.parts, errors, self.mask, self._outcomes(), self.report())
+
+    def _outcomes(self) -> list[str]:
+        return [self.outcome(i) for i in range(len(self.names))]
 
     def _cost(self, i: int, run: Run) -> dict[str, Any]:
         start, end = run.starts_ns[i], run.ends_ns[i]
@@ -124,13 +157,25 @@ class Record:
             "blocked_ms": None if held is None else held / 1e6,
         }
 
-    def _yield(self, i: int, count: Callable[[str], int]) -> dict[str, Any]:
+    def _count_tokens(self) -> tuple[str, list[int]]:
+        """Return the name of what counted, and the tokens of each text; an estimate where a counter fails."""
+        name, count = self.counter or ("estimate", len)
+        texts = [text for text, _, _ in self.parts]
+        try:
+            return name, [int(count(text)) if text else 0 for text in texts]
+        except Exception as exc:  # noqa: BLE001  the user's own counter must not hide what was composed
+            from agentctx_nb.tokens import estimate_tokens
+
+            said = f"estimate, as {name} failed with {type(exc).__name__}"
+            return said, [estimate_tokens(text) for text in texts]
+
+    def _yield(self, i: int, tokens: int) -> dict[str, Any]:
         text, values, _ = self.parts[i]
         error = self.errors.get(i)
         return {
             "outcome": self.outcome(i),
             "chars": len(text),
-            "tokens": count(text) if text else 0,
+            "tokens": tokens,
             "value_keys": tuple(map(self._masked, values)),
             "error": None if error is None else " ".join(self.mask(describe(error)).split("\n")),
         }
@@ -141,8 +186,35 @@ class Record:
     def _clashes(self) -> list[tuple[str, str, str]]:
         found: list[tuple[str, str, str]] = []
         for key, names in self.writers().items():
-            if key == "providers":  # always the text, whoever writes it
+            if is_the_text(key):  # always the text, whoever writes it
                 found.extend((key, "(the text)", name) for name in names)
             else:
                 found.extend((self._masked(key), names[-1], name) for name in names[:-1])
         return found
+
+
+def is_the_text(key: Any) -> bool:
+    """Whether a key of the values is ``"providers"``, which always is the text; the key may be anything."""
+    return isinstance(key, str) and str.__eq__(key, "providers")
+
+
+def _holds_any(data: Any) -> bool:
+    if isinstance(data, dict):
+        return dict.__len__(data) > 0
+    try:
+        return len(data) > 0
+    except Exception:  # noqa: BLE001  a mapping of theirs that will not tell
+        return True
+
+
+def _read_back(
+    names: list[str],
+    parts: list[AnyPart],
+    errors: dict[int, Exception],
+    mask: Callable[[str], str],
+    outcomes: list[str],
+    report: Report,
+) -> Record:
+    record = Record(names=[*names], parts=parts, errors=dict(errors), mask=mask)
+    record._settled = outcomes, report  # noqa: SLF001  this module's own
+    return record

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.errors import CycleError, UnknownProviderError, nearest_names
 from agentctx_nb.provider import Call, Provider, caller
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Registered", "Registry", "Snapshot", "find_cycle"]
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(NamedTuple):
     """A provider in its place.
 
     ``version`` counts the registrations under this name, ``slot`` is its place in the order of first
@@ -38,8 +36,7 @@ class Registered:
         return self.provider.name
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """The registry at one moment: entries in text order, and what was worked out about them.
 
     ``plans`` is the one thing that grows, bounded by who fills it: the selections already made from
@@ -48,7 +45,7 @@ class Snapshot:
 
     entries: tuple[Registered, ...]
     by_name: Mapping[str, Registered]
-    plans: dict[Any, Any] = field(default_factory=dict)
+    plans: dict[Any, Any]
 
 
 class Registry:
@@ -105,7 +102,7 @@ class Registry:
             return snapshot
         with self._lock:
             entries = sorted(self._entries.values(), key=lambda e: (e.provider.position, e.slot))
-            snapshot = self._snapshot = Snapshot(tuple(entries), dict(self._entries))
+            snapshot = self._snapshot = Snapshot(tuple(entries), dict(self._entries), {})
             return snapshot
 
     def __getitem__(self, name: str) -> Registered:

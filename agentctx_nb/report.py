@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import UnknownProviderError, nearest_names
-from agentctx_nb.names import counted
+from agentctx_nb.errors import DefinitionTypeError, UnknownProviderError, nearest_names
+from agentctx_nb.names import counted, shown
+from agentctx_nb.views import MaskedDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +19,14 @@ _COLUMN_TYPES = {"ran": "bool", "chars": "int64", "tokens": "int64"} | dict.from
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRow:
+class _Masked:
+    """Where a row keeps its mask: beside its fields, of which a frame has a column each."""
+
+    __slots__ = ("_mask",)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportRow(_Masked):
     """What one composition did with one provider.
 
     ``outcome`` is ok, empty, failed, timed_out, cancelled, cached or skipped. ``ms`` and ``start_ms``
@@ -43,6 +50,31 @@ class ReportRow:
     clashes: tuple[tuple[str, str, str], ...] = ()
     error: str | None = None
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in _NAMES)
+        return self.mask(f"ReportRow({given})")
+
+    @property
+    def mask(self) -> Callable[[str], str]:
+        """What hides secrets where the row is printed."""
+        mask: Callable[[str], str] = getattr(self, "_mask", str)
+        return mask
+
+    def masked_by(self, mask: Callable[[str], str]) -> ReportRow:
+        """Return this very row, printed with ``mask`` from now on."""
+        object.__setattr__(self, "_mask", mask)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _row, (self.mask, *(getattr(self, name) for name in _NAMES))
+
+
+_NAMES = tuple(field.name for field in fields(ReportRow))
+
+
+def _row(mask: Callable[[str], str], *given: Any) -> ReportRow:
+    return ReportRow(*given).masked_by(mask)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -59,6 +91,11 @@ class Report:
     total_ms: float
     mask: Callable[[str], str] = str
 
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            row.masked_by(self.mask)
+        object.__setattr__(self, "unknown", MaskedDict(self.unknown, self.mask))
+
     def __iter__(self) -> Iterator[ReportRow]:
         return iter(self.rows)
 
@@ -73,7 +110,10 @@ class Report:
         for row in self.rows:
             if row.provider == provider:
                 return row
-        raise UnknownProviderError(provider, nearest_names(provider, [row.provider for row in self.rows]))
+        if not isinstance(provider, str):
+            raise DefinitionTypeError(f"a report is read by the name of a provider, not by {shown(provider)}")
+        near = nearest_names(provider, [row.provider for row in self.rows])
+        raise UnknownProviderError(self.mask(provider), tuple(map(self.mask, near)))
 
     @property
     def clashes(self) -> tuple[tuple[str, str, str], ...]:
@@ -83,12 +123,17 @@ class Report:
     def to_frame(self) -> Any:
         """Return the rows as a pandas DataFrame, one column per field of `ReportRow`.
 
-        Times are floats, NaN where a provider was not run; ``chars`` and ``tokens`` are integers.
+        Times are floats, NaN where a provider was not run; ``chars`` and ``tokens`` are integers. Secrets
+        are masked in every text.
         """
         from agentctx_nb.frames import frame
+        from agentctx_nb.render.masked import masked_copy
 
-        names = [field.name for field in fields(ReportRow)]
-        made = frame([tuple(getattr(row, name) for name in names) for row in self.rows], names)
+        def shown_as(value: Any) -> Any:  # numbers are counted and measured here, nobody's secret
+            return value if isinstance(value, int | float) else masked_copy(value, mask=self.mask)
+
+        rows = [tuple(shown_as(getattr(row, name)) for name in _NAMES) for row in self.rows]
+        made = frame(rows, _NAMES)
         return made.astype(_COLUMN_TYPES)  # the same whatever ran
 
     def __repr__(self) -> str:

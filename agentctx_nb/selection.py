@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentctx_nb.errors import DefinitionTypeError, nearest_names
+from agentctx_nb.errors import DefinitionTypeError, nearest_to_each
 from agentctx_nb.names import shown
+from agentctx_nb.views import MaskedDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,28 +35,39 @@ class Decision(NamedTuple):
 
 
 class Match:
-    """What a text would wake: ``woken`` maps provider to the keywords that hit."""
+    """What a text would wake: ``woken`` maps provider to the keywords that hit.
+
+    Code reads what is there; ``mask`` hides secrets where it is printed.
+    """
 
     def __init__(
-        self, woken: dict[str, tuple[str, ...]], find_near_misses: Callable[[], list[NearMiss]]
+        self,
+        woken: dict[str, tuple[str, ...]],
+        find_near_misses: Callable[[], list[NearMiss]],
+        mask: Callable[[str], str] = str,
     ) -> None:
-        self.woken = woken
+        self.woken = MaskedDict(woken, mask)
         self._find_near_misses = find_near_misses
+        self._mask = mask
 
     @cached_property
     def near_misses(self) -> list[NearMiss]:
         """The (provider, keyword, word it stands inside) that nearly hit; slow, so looked for when read."""
-        return self._find_near_misses()
+        return [miss.masked_by(self._mask) for miss in self._find_near_misses()]
 
     def __repr__(self) -> str:
         return f"Match(woken={self.woken!r})"
 
 
 class Selection(NamedTuple):
-    """One decision per registered provider in text order, and the names nobody registered."""
+    """One decision per registered provider in text order, and the names nobody registered.
+
+    ``unknown`` are those somebody asked for, ``awaited`` those in ``after=``; each with near names.
+    """
 
     decisions: tuple[Decision, ...]
     unknown: Mapping[str, tuple[str, ...]]
+    awaited: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     def entries(self, snapshot: Snapshot) -> tuple[Registered, ...]:
         """Return the entries of ``snapshot`` that run."""
@@ -128,7 +141,7 @@ def decide(provider: Provider, *, named: bool, only: bool, hits: tuple[str, ...]
 
 def unknown_names(names: AbstractSet[str], snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
     """Map each name nobody registered to the near ones that somebody did."""
-    return {name: nearest_names(name, snapshot.by_name) for name in sorted(names - snapshot.by_name.keys())}
+    return nearest_to_each(sorted(names - snapshot.by_name.keys()), snapshot.by_name)
 
 
 def apply_edits(

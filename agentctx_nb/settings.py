@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentctx_nb.caution import caution
 from agentctx_nb.errors import DefinitionTypeError
-
-if TYPE_CHECKING:
-    from agentctx_nb.masking import Masker
+from agentctx_nb.names import shown
+from agentctx_nb.secret_mask import SecretMask
 
 __all__ = ["Settings"]
 
@@ -32,6 +31,11 @@ class Settings:
     environ
         The environment to read instead of the process's own.
 
+    Attributes
+    ----------
+    mask
+        Called with a text, covers the value of every secret in it, in whatever encoding it stands there.
+
     >>> settings = Settings({"units": "metric", "verbose": "false"}, secrets={"API_KEY": "k3y-0f-the-d00r"})
     >>> settings.get("units"), settings.get("verbose"), settings.get("missing", "fallback")
     ('metric', False, 'fallback')
@@ -50,13 +54,13 @@ class Settings:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         if env_prefix is not None and not isinstance(env_prefix, str):
-            raise DefinitionTypeError(f"env_prefix is a string such as 'AGENT_', not {env_prefix!r}")
+            raise DefinitionTypeError(f"env_prefix is a string such as 'AGENT_', not {shown(env_prefix)}")
         self._settings = _layer(settings, "settings")
         self._secrets = _layer(secrets, "secrets")
         self._defaults = _layer(defaults, "defaults")
         self._prefixes = (*([env_prefix] if env_prefix is not None else []), *([""] if env else []))
         self._environ = environ
-        self._masker: Masker | None = None  # made, and its module imported, with the first secret
+        self.mask = SecretMask()
         self._warned: set[str] = set()
         for key, value in self._secrets.items():
             self._hide(key, value)
@@ -85,14 +89,10 @@ class Settings:
             self._settings.pop(key, None)
             self._secrets.pop(key, None)
         elif secret:
-            self._secrets[key] = value
             self._hide(key, value)
+            self._secrets[key] = value
         else:
             self._settings[key] = value
-
-    def mask(self, text: str) -> str:
-        """Return ``text`` with the value of every secret covered, in whatever encoding it stands there."""
-        return text if self._masker is None else self._masker.mask(text)
 
     def __repr__(self) -> str:
         layers = {"secrets": self._secrets, "settings": self._settings, "defaults": self._defaults}
@@ -111,27 +111,20 @@ class Settings:
             value = environ.get(prefix + key)
             if value is not None:
                 if key.upper().rpartition("_")[2] in _SECRET_ENDINGS:
-                    self._add_to_masker(key, value)
+                    self.mask.add(key, value)
                 return value
         return None
 
     def _hide(self, key: str, value: Any) -> None:
         from agentctx_nb.masking import SHORTEST_MASKED, secret_texts
 
-        self._add_to_masker(key, value)
+        self.mask.add(key, value)
         if key not in self._warned and any(len(text) < SHORTEST_MASKED for text in secret_texts(value)):
             self._warned.add(key)
             caution(
                 f"the secret {key!r} is shorter than {SHORTEST_MASKED} characters and cannot be masked "
                 "in outputs; use a longer one"
             )
-
-    def _add_to_masker(self, key: str, value: Any) -> None:
-        from agentctx_nb.masking import Masker
-
-        if self._masker is None:
-            self._masker = Masker()
-        self._masker.add(key, value)
 
 
 def _layer(given: Mapping[str, Any] | None, name: str) -> dict[str, Any]:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 INDENT = "    "
+TOO_DEEP = "an expression is too long or too deep for Python to compile; split it into several statements"
 PARAMETERS = "runtime, message, state"
 OPTION_LINE = re.compile(r"#\|\s*(?P<key>[^:]*?)\s*(?::(?P<value>.*))?$")
 
@@ -118,13 +119,13 @@ def compile_cell(
     typed = body
     offset = len(cell.above)
     try:
-        tree = ast.parse(body)
+        tree = _parsed(body)
     except SyntaxError as error:
         if transform is None:
             raise _pointed(error, typed, offset) from None
         body = transform(body)
         try:
-            tree = ast.parse(body)
+            tree = _parsed(body)
         except SyntaxError as second:
             raise _pointed(second, typed, offset) from None
     if not tree.body:
@@ -136,17 +137,31 @@ def compile_cell(
     else:
         text, indented = _as_function(body, tree, _identifier(name), cell.above)
     try:
-        module = ast.parse(text)
+        module = _parsed(text)
         function = _find_get(module) if defines_get else _returning(module)
         _refuse_yield(function, typed, offset, indented)
         mode = flags | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if defines_get else 0)
         code = compile(module, cell.filename, "exec", flags=mode, dont_inherit=True)
     except SyntaxError as error:
         raise _pointed(error, typed, offset, indented) from None
+    except (RecursionError, MemoryError):  # the compiler goes deeper than the parser
+        raise CellError(TOO_DEEP) from None
     keep_source(cell.filename, text)
     get = _run(code, namespace, "get" if defines_get else function.name, apart=not defines_get)
     described = ast.get_docstring(function) or (ast.get_docstring(module) if defines_get else None)
     return CompiledCell(get, described)
+
+
+def _parsed(text: str) -> ast.Module:
+    """Parse ``text``; whatever the parser refuses it for becomes a SyntaxError or a `CellError`."""
+    try:
+        return ast.parse(text)
+    except (RecursionError, MemoryError):
+        raise CellError(TOO_DEEP) from None
+    except SyntaxError:
+        raise
+    except ValueError as error:  # a null character, half of a surrogate pair
+        raise CellError(f"Python cannot read this: {error}") from None
 
 
 def keep_source(filename: str, text: str) -> None:
@@ -198,10 +213,17 @@ def _as_function(
     head = [f"# {line}".rstrip() for line in above[:-1]]
     head.append(f"async def {name}({PARAMETERS}):" + (f"  # {above[-1]}" if above[-1] else ""))
     rest = [
-        INDENT + line if number + offset in indented and line.strip() else line
+        _indented(line) if number + offset in indented and line.strip() else line
         for number, line in enumerate(lines, start=1)
     ]
     return "\n".join([*head, *rest, ""]), indented
+
+
+def _indented(line: str) -> str:
+    """Indent a line of code; Python counts the columns of one anew after a form feed."""
+    code = line.lstrip(" \t\f")
+    before, feed, after = line[: len(line) - len(code)].rpartition("\f")
+    return before + feed + INDENT + after + code
 
 
 def _returning(module: ast.Module) -> ast.AsyncFunctionDef:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
+from agentctx_nb.merging import merge_carefully
 from agentctx_nb.names import counted
+from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part, read_result
-from agentctx_nb.record import NO_PART, AnyPart, Record
-from agentctx_nb.views import MISSING, View, printed, view
+from agentctx_nb.record import NO_PART, AnyPart, Record, is_the_text
+from agentctx_nb.views import MISSING, MaskedDict, View, printed, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,6 +60,17 @@ class ProviderEntry:
         shown = {"text": self.text, "values": self.raw_values, "data": self.raw_data, "outcome": self.outcome}
         return printed(shown, self.mask)
 
+    def __copy__(self) -> ProviderEntry:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProviderEntry:
+        values, data = deepcopy(self.raw_values, memo), deepcopy(self.raw_data, memo)
+        return ProviderEntry(self.text, values, data, self.outcome, self.error, self.mask)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        error = None if self.error is None else portable_error(self.error)
+        return ProviderEntry, (self.text, self.raw_values, self.raw_data, self.outcome, error, self.mask)
+
 
 class State:
     """The composed context.
@@ -70,6 +84,9 @@ class State:
         is the text.
     errors
         The exception of each provider that failed, by name.
+
+    A copy, or a pickle, keeps all of it but the tracebacks a pickle cannot hold, and shares the mask that
+    hides secrets (see `SecretMask` for a pickle read elsewhere).
 
     >>> state = State(text="It rains.", values={"rain": True})
     >>> state.values["providers"], state.data.providers.WEATHER.data.place == None
@@ -96,6 +113,8 @@ class State:
         record = self._record = Record() if record is None else record
         self.mask = record.mask
         self.errors = {record.names[i]: exc for i, exc in sorted(record.errors.items())}
+        if self.errors:
+            self.errors = MaskedDict(self.errors, self.mask)
         self._data = None if data is None else View({"providers": {}, "provider_order": [], **data})
         self._report: Report | None = None
 
@@ -145,26 +164,43 @@ class State:
         writers = self._record.writers()
         rows = []
         for key, value in self.values.items():
-            names = writers.get(key, ())
-            writer = "(the text)" if key == "providers" else names[-1] if names else "(the caller)"
-            shadowed = names if key == "providers" else names[:-1]
+            names = _found(writers, key)
+            writer = "(the text)" if is_the_text(key) else names[-1] if names else "(the caller)"
+            shadowed = names if is_the_text(key) else names[:-1]
             rows.append((key, value, type(value).__name__, writer, tuple(shadowed)))
         return rows
 
     def values_frame(self) -> Any:
         """Return `value_rows` as a pandas DataFrame for display: secrets in it are masked."""
         from agentctx_nb.frames import frame
+        from agentctx_nb.render.masked import masked_copy
 
-        rows = [(self._shown(key), self._shown(value), *rest) for key, value, *rest in self.value_rows()]
+        rows = [
+            (self._shown(key), self._shown(value), *(masked_copy(name, mask=self.mask) for name in rest))
+            for key, value, *rest in self.value_rows()
+        ]
         return frame(rows, ["key", "value", "type", "writer", "shadowed"])
 
     def _shown(self, value: Any) -> Any:
         try:
-            text = value if isinstance(value, str) else repr(value)
+            text = str.__str__(value) if isinstance(value, str) else repr(value)
         except Exception as exc:  # noqa: BLE001  a broken __repr__ must not hide the other values
             return f"<{type(value).__name__} whose repr raises {type(exc).__name__}>"
         masked = self.mask(text)
         return value if masked == text else masked
+
+    def __copy__(self) -> State:
+        return _state(
+            self.text, dict(self.values), dict(self.errors), self.mask, self._record, copy(self._data)
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        values, data = deepcopy(dict(self.values), memo), deepcopy(self._data, memo)
+        return _state(self.text, values, dict(self.errors), self.mask, deepcopy(self._record, memo), data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        errors = {name: portable_error(error) for name, error in self.errors.items()}
+        return _state, (self.text, dict(self.values), errors, self.mask, self._record, self._data)
 
     def __str__(self) -> str:
         return self.mask(self.text)
@@ -180,6 +216,28 @@ class State:
         from agentctx_nb.render.views import state_page
 
         return state_page(self)._repr_mimebundle_(include, exclude)
+
+
+def _found(writers: Mapping[str, list[str]], key: Any) -> list[str]:
+    try:
+        return writers.get(key, [])
+    except Exception:  # noqa: BLE001  a key of theirs that cannot be found again
+        return []
+
+
+def _state(
+    text: str,
+    values: dict[str, Any],
+    errors: dict[str, Exception],
+    mask: Callable[[str], str],
+    record: Record,
+    data: View | None,
+) -> State:
+    """Put a state together again from its parts; also from those of a read-only one."""
+    state = State(record=record)
+    state.text, state.values, state.errors, state.mask = text, values, MaskedDict(errors, mask), mask
+    state._data = data  # noqa: SLF001  this module's own
+    return state
 
 
 class _ReadOnlyState(State):
@@ -225,14 +283,15 @@ def fold(record: Record, results: list[Any]) -> State:
     keep = record.parts.append
     texts: list[str] = []
     values: dict[str, Any] = {}
+    comparable = True
     for result in results:
         part: AnyPart | None = None
         # Nearly every result is a dict of just the three: checked in place, for what a call would cost.
         if type(result) is dict and len(result) == 3:
             try:
                 text, written, data = result["text"], result["values"], result["data"]
-            except KeyError:
-                pass  # told by the full check below
+            except Exception:  # noqa: BLE001, S110  told by the full check below
+                pass
             else:
                 if type(text) is str and type(written) is dict and type(data) is dict:
                     part = (text, written.copy(), data)
@@ -241,9 +300,19 @@ def fold(record: Record, results: list[Any]) -> State:
         text, written, _ = part
         keep(part)
         if written:
-            values |= written
+            try:
+                values |= written
+            except Exception:  # noqa: BLE001  whatever keys of theirs do when they are compared
+                comparable = False
         if text and not text.isspace():
             texts.append(text)
+    try:
+        values["providers"] = ""
+    except Exception:  # noqa: BLE001  as above
+        comparable = False
+    if not comparable:
+        values = merge_carefully(record)
+        texts = [text for text, _, _ in record.parts if text and not text.isspace()]
     return State(text="\n".join(texts), values=values, record=record)
 
 

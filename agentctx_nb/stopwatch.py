@@ -12,13 +12,19 @@ if TYPE_CHECKING:
 __all__ = ["timed"]
 
 
+async def _awaited(work: Any) -> Any:
+    return await work
+
+
 @types.coroutine
 def timed(work: Any, tell: Callable[[int, bool], None]) -> Generator[Any, Any, Any]:
     """Drive the coroutine ``work`` as ``await`` would, in the same task, and time its steps.
 
-    At its end ``tell(held_ns, suspended)`` gets the time its steps held the event loop, and whether it
+    Anything else that can be awaited will do. At its end ``tell(held_ns, suspended)`` gets the time its steps held the event loop, and whether it
     ever gave the loop back.
     """
+    if not isinstance(work, types.CoroutineType):
+        work = _awaited(work)
     step, given = work.send, None
     held, suspended = 0, False
     start = now_ns()

@@ -8,6 +8,7 @@ are providers blocking at the same time, so that one of them may compose others 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from contextvars import Context, ContextVar, copy_context
 from queue import Empty, SimpleQueue
@@ -66,6 +67,10 @@ class WorkerThreads:
     """Runs plain functions off the event loop, each in the context of its caller."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
@@ -91,6 +96,10 @@ class WorkerThreads:
             raise
 
     def _submit(self, job: Callable[[], None]) -> None:
+        if (
+            self._process != os.getpid()
+        ):  # a forked child has the numbers of its parent, and none of its threads
+            self._begin()
         with self._lock:
             if self._idle:
                 self._idle -= 1  # that thread is now spoken for
@@ -121,6 +130,7 @@ class WorkerThreads:
                         return
                 continue
             job()
+            del job  # it holds the provider's runtime, and the next one may be long in coming
             with self._lock:
                 self._idle += 1
 

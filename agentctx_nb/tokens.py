@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["TokenCounter", "best_counter", "counter_name", "estimate_tokens"]
+__all__ = ["TokenCounter", "best_counter", "counter_name", "counter_of", "estimate_tokens"]
 
 _ENCODING = "o200k_base"
 _ESTIMATED_PART = 1 << 16  # characters; bounds the lists made of a long text
@@ -79,6 +79,18 @@ def best_counter() -> tuple[str, Callable[[str], int]]:
         return sum(batch_count(parts, _ENCODING))
 
     return f"toktok {_ENCODING}", count
+
+
+def counter_of(count: Callable[[str], int] | None) -> tuple[str, Callable[[str], int]]:
+    """Return the counter somebody brought along, with its name; the best one there is where it is None.
+
+    >>> counter_of(lambda text: 1)[0]
+    'your counter'
+    """
+    if count is None:
+        return best_counter()
+    name = getattr(count, "__name__", type(count).__name__)
+    return "your counter" if name == "<lambda>" else name, count
 
 
 def counter_name(counter: TokenCounter) -> str:

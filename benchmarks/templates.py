@@ -43,7 +43,9 @@ def main() -> None:
         ours.append(cpu_us(lambda: render_template(TEMPLATE, extra=VALUES)))
     low, high = statistics.median(library), statistics.median(ours)
     print(f"Python {platform.python_version()}, dotpromptz-handlebars {version('dotpromptz-handlebars')}")
-    print(f"template of {len(TEMPLATE):,} characters, {len(VALUES)} values; medians of {ROUNDS} rounds, CPU\n")
+    print(
+        f"template of {len(TEMPLATE):,} characters, {len(VALUES)} values; medians of {ROUNDS} rounds, CPU\n"
+    )
     print("| the library bare | ours | ratio | at most |\n| --- | --- | --- | --- |")
     print(f"| {low:.0f} µs | {high:.0f} µs | {high / low:.2f} | 2.0 |")
 

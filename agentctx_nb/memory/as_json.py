@@ -57,7 +57,7 @@ def read_json(text: str) -> Any:
 
 
 def _dumps(plain: Any) -> str:
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    text = _encoder.encode(plain)
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a character, as a text cut in the middle has it
@@ -167,4 +167,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tuple": tuple,
     "UUID": _uuid,
 }
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _decoder = json.JSONDecoder(object_hook=_read)

@@ -168,8 +168,10 @@ def as_vector(embedding: Any, *, of: str = "embedding") -> NDArray[np.float32]:
     if not np.isfinite(given).all():
         at = int(np.flatnonzero(~np.isfinite(given))[0])
         raise DefinitionError(f"{of} holds {given[at]} at place {at}; a vector is made of finite numbers")
+    if given.dtype == np.float32:
+        return given.astype(np.float32)  # a copy, in the byte order of this machine
     with np.errstate(over="ignore"):
-        vector = np.array(given, dtype=np.float32)
+        vector = given.astype(np.float32)
     if not np.isfinite(vector).all():
         raise DefinitionError(f"{of} holds {abs(given).max():g}, more than fits in float32")
     return vector

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["InProcessStore"]
 
 _FELT = 50_000  # rows of a search that what else runs on the event loop would notice
+_FELT_WRITES = 1000  # memories to be copied, likewise
 _FELT_TEXTS = 200  # texts to be read for the words in them, likewise
 
 
@@ -79,7 +80,15 @@ class InProcessStore:
     ) -> list[str]:
         """Store copies of all of ``memories``, or none of them; see `Store.create_memories`."""
         checks.check_table_name(table_name)
-        given = [kept_memory(memory) for memory in checks.check_memories(memories)]
+        listed = checks.check_memories(memories)
+        if len(listed) > _FELT_WRITES:
+            return await asyncio.to_thread(self._create_all, listed, table_name, unique=unique, mark=mark)
+        return self._create_all(listed, table_name, unique=unique, mark=mark)
+
+    def _create_all(
+        self, memories: list[Any], table_name: str, *, unique: bool, mark: EmbedderMark | None
+    ) -> list[str]:
+        given = [kept_memory(memory) for memory in memories]
         with self._open():
             table = self._tables.get(table_name) or Table()
             fixed = self._refuse_any(given, table_name, table, mark)

@@ -91,9 +91,13 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
-    # A commit stands in the log before it returns, so a killed process loses nothing; that the log is on the
-    # disk is waited for at checkpoints only. A power cut may cost the last moments, never the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        # A commit stands in the log before it returns, so a killed process loses nothing; that the log is on the
+        # disk is waited for at checkpoints only. A power cut may cost the last moments, never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -43,6 +43,7 @@ class FileIndex:
         self._lock = threading.Lock()
         self._tables: dict[str, SearchTable] = {}
         self._generations: dict[str, int] = {}
+        self._wanted: set[str] = set()
         self._seen = (0, 0, 0.0)  # the last write, the last deletion, how often vectors were replaced
 
     def search(
@@ -93,10 +94,19 @@ class FileIndex:
                 return [False] * len(rows)
             return [len(vector) == table.dim and table.near_twin(vector, room) for vector, room in rows]
 
+    def want(self, table_name: str) -> None:
+        """Have `follow` read a table whose first vectors are being written, while it is small."""
+        self._wanted.add(table_name)
+
     def follow(self, connection: sqlite3.Connection) -> None:
-        """Take in what was written, so that the next search need not."""
+        """Take in what was written, so that no search has to read many rows or their words."""
         with self._lock:
             self._catch_up(connection)
+            while self._wanted:
+                self._table(connection, self._wanted.pop())
+            for table in self._tables.values():
+                if table.knows_words:
+                    table.read_words(lambda keys: texts_of(connection, keys))
 
     def forget(self) -> None:
         """Drop everything; the next search reads it anew."""

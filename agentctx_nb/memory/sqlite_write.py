@@ -70,6 +70,8 @@ def insert_all(
             known = agreed_mark(table_name, dim, known, given_dim=length, given=mark)
             dim = length
         _insert(connection, row, table_name, unique=row.given.unique if twin is None else not twin)
+    if dim != before[0]:
+        index.want(table_name)
     if (dim, known) != before:
         _fix_table(connection, table_name, dim, known)
     return [row.id for row in rows]

@@ -148,7 +148,7 @@ class Store(Protocol):
         Parameters
         ----------
         query
-            The words that were asked. With them the *order* is by cosine and BM25 mixed half and half, each
+            The words that were asked. With them the *order* is by cosine and BM25, mixed six to four, each
             as a z-score over all rows that meet the conditions, whether above the threshold or not.
         approximate
             Allows a faster search that may miss a row now and then.

@@ -7,6 +7,7 @@ for all queries, so the whole rows are multiplied.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from agentctx_nb.search.rows import RowBlock
 
 __all__ = ["search_many_all", "search_many_pruned", "search_many_rows"]
-
-FEW = 0.006  # the share of pairs from which multiplying all of them is faster than gathering rows
 
 
 def search_many_rows(block: RowBlock, first: int, count: int, queries: Floats, bests: Sequence[Best]) -> None:
@@ -66,7 +65,7 @@ def _take(scores: Floats, first: int, bests: Sequence[Best]) -> None:
 
 
 def search_many_pruned(
-    blocks: Sequence[PrunedBlock], projections: Sequence[Projection], bests: Sequence[Best]
+    blocks: Sequence[PrunedBlock], projections: Sequence[Projection], bests: Sequence[Best], *, few: float
 ) -> None:
     """Hand each query's best the rows of ``blocks`` (rows 0, 1, 2 and on) that can be answers."""
     steps = [np.stack(parts) for parts in zip(*(projection.steps for projection in projections), strict=True)]
@@ -75,7 +74,7 @@ def search_many_pruned(
     with one_thread():
         for block in blocks:
             bounds = _products(block, 0, steps[0])
-            _follow(block, first, bounds, steps, bests, cuts)
+            _follow(block, first, bounds, steps, bests, cuts, few=few)
             first += bounds.shape[1]
 
 
@@ -86,11 +85,13 @@ def _follow(
     steps: Sequence[Floats],
     bests: Sequence[Best],
     cuts: Floats,
+    *,
+    few: float,
 ) -> None:
     """Take the answers among the rows of one block; ``cuts`` rises with those of ``bests``."""
     pairs = np.flatnonzero((bounds >= cuts[:, None]).reshape(-1))
     done = 1
-    while len(pairs) > FEW * bounds.size and done < len(steps):
+    while len(pairs) > few * bounds.size and done < len(steps):
         bounds += _products(block, done, steps[done])
         pairs = np.flatnonzero((bounds >= cuts[:, None]).reshape(-1))
         done += 1
@@ -113,8 +114,8 @@ def _follow(
 
 def _hand_out(queries: Rows, rows: Rows, scores: Floats, bests: Sequence[Best], cuts: Floats) -> None:
     """Give each query's rows to its best; ``queries`` is sorted."""
-    starts = np.flatnonzero(np.diff(queries, prepend=-1)).tolist()
-    for start, end in zip(starts, [*starts[1:], len(queries)], strict=True):
+    edges = [*np.flatnonzero(np.diff(queries, prepend=-1)).tolist(), len(queries)]
+    for start, end in pairwise(edges):
         at = int(queries[start])
         bests[at].add(rows[start:end], scores[start:end])
         cuts[at] = bests[at].cut  # rounding it to float32 changes far less than the margin it holds

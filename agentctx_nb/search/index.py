@@ -124,6 +124,7 @@ class VectorIndex:
         if tail.filled < self._sizes.block:
             tail.grow(tail.filled + 1)
             return tail
+        tail.settle()
         self._waiting.append(tail)
         self._tail = RowBlock(self.dim, self._sizes.block)
         if len(self._waiting) > self._sizes.waiting:
@@ -134,14 +135,11 @@ class VectorIndex:
         """Encode up to ``most`` waiting blocks; where there is no basis yet, fit one and leave it at that."""
         sizes = self._sizes
         if self._basis is None:
-            for block in self._waiting:
-                block.settle()
             step = -(-len(self._waiting) * sizes.block // sizes.sample)
             self._basis = fit(np.concatenate([block.rows[::step] for block in self._waiting]), sizes)
             return
         for _ in range(min(most, len(self._waiting))):
             block = self._waiting[0]
-            block.settle()
             self._pruned.append(PrunedBlock(block.rows, block.silent, self._basis))
             del self._waiting[0]
 
@@ -181,8 +179,8 @@ class VectorIndex:
                 self._encode(self._sizes.per_search)
             plain = []
             first = len(self._pruned) * self._sizes.block
+            self._tail.settle()
             for block in (*self._waiting, self._tail):
-                block.settle()
                 if block.filled:
                     plain.append((first, block, block.filled))
                     first += block.filled
@@ -214,7 +212,7 @@ class VectorIndex:
             total = plain[-1][0] + plain[-1][2] if plain else len(pruned) * self._sizes.block
             flags = as_flags(allowed, total, self._count)
         for first, block, filled in plain:
-            scores = block.scores(unit, filled, product=self._sizes.product)
+            scores = block.scores(unit, filled)
             if flags is not None:
                 scores[~flags[first : first + filled]] = -np.inf
             best.add_from(first, scores)
@@ -282,8 +280,10 @@ class VectorIndex:
                 search_many_rows(rows, first, filled, units[live], chosen)
             if basis is not None and pruned:
                 projections = [basis.project(units[at]) for at in live]
-                search = search_many_all if threshold is None else search_many_pruned
-                search(pruned, projections, chosen)
+                if threshold is None:
+                    search_many_all(pruned, projections, chosen)
+                else:
+                    search_many_pruned(pruned, projections, chosen, few=self._sizes.few)
         return [
             best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
             for best, unit in zip(bests, units, strict=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agentctx_nb.search.basis import GATHERED, READ, SILENT, Basis, Projection
+from agentctx_nb.search.basis import READ, SILENT, Basis, Projection
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, scan
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def search_pruned(
             _aim(blocks, projection, best, bounds, sizes)
             reaching = flat >= best.cut
             left = np.count_nonzero(reaching)
-        gathering = left * GATHERED * (LYING if piece.lying else 1)
+        gathering = left * sizes.gathered * (LYING if piece.lying else 1)
         if gathering < len(flat) * READ * (piece.end - piece.start):
             rows = np.flatnonzero(reaching)
             add_where_reached(blocks, rows, flat[rows], projection, best, sizes, first=first, done=done)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,7 @@ __all__ = ["NEAR_TWIN", "Conditions", "SearchRow", "SearchTable"]
 
 NEAR_TWIN = 0.95  # the cosine from which two rows say the same
 _ROOM_OF_ITS_OWN = 256  # rows
+_TEXTS_AT_ONCE = 4096
 _SHARED, _NO_ROOM = -1, -2
 _ROUNDING = 1e-5  # at most what two scores of one row differ by
 _COLUMNS = np.dtype(
@@ -90,6 +91,11 @@ class SearchTable:
     def __len__(self) -> int:
         """Return how many rows there are."""
         return self._length
+
+    @property
+    def knows_words(self) -> bool:
+        """Whether there was a search with a query text."""
+        return self._words is not None
 
     def unread_words(self) -> int:
         """Return of how many rows the next search with a query text will read the words."""
@@ -222,9 +228,9 @@ class SearchTable:
     ) -> list[tuple[int, float]]:
         """Return what `search` does in the order of cosine and words together.
 
-        ``texts`` returns the texts of keys; it is asked for those not yet read.
+        ``texts`` is as for `read_words`.
         """
-        words = self._read_words(texts)
+        words = self.read_words(texts)
         room = self._room(conditions)
         places, cosines = self._nearest(vector, conditions, room=room, count=None, threshold=None)
         scores = mixed(cosines, words.scores(query, places))
@@ -294,13 +300,16 @@ class SearchTable:
             checks.append(self._columns["unique"][places])
         return np.logical_and.reduce(checks) if checks else None
 
-    def _read_words(self, texts: Callable[[list[int]], Sequence[str]]) -> Bm25:
+    def read_words(self, texts: Callable[[list[int]], Sequence[str]]) -> Bm25:
+        """Read the words of rows not yet read; ``texts`` returns the texts of keys."""
         words = self._words = Bm25() if self._words is None else self._words
         columns = self._columns[self._words_until : self._used]
         places = self._words_until + np.flatnonzero(columns["alive"])
-        keys = self._columns["key"][places].tolist()
-        for place, text in zip(places.tolist(), texts(keys) if keys else (), strict=True):
-            words.add(place, text)
+        for start in range(0, len(places), _TEXTS_AT_ONCE):
+            some = places[start : start + _TEXTS_AT_ONCE]
+            for place, text in zip(some.tolist(), texts(self._columns["key"][some].tolist()), strict=True):
+                words.add(place, text)
+            self._words_until = int(some[-1]) + 1
         self._words_until = self._used
         return words
 

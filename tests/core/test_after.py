@@ -212,9 +212,11 @@ def test_an_unregistered_name_is_reported_once(caplog):
     (warning,) = caplog.records
     assert warning.levelno == logging.WARNING
     assert warning.getMessage().count("WETHER") == 1
-    with pytest.raises(ExceptionGroup) as caught:
-        run(runtime, strict=True)
-    assert len(caught.value.exceptions) == 1
+    assert run(runtime).report.unknown == {"WETHER": ("WEATHER",)}
+    assert len(caplog.records) == 1
+    runtime.register_provider(Provider("B", gives("b"), after=["WETHER"]))
+    run(runtime)
+    assert caplog.records[1].getMessage().startswith("in after= of B: no provider is registered as 'WETHER'")
 
 
 def test_the_name_may_be_registered_later():

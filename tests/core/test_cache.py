@@ -92,10 +92,22 @@ def test_the_same_words_are_the_same_message_whatever_its_id_and_time(runtime, r
     assert len(runs) == 1
 
 
+class Odd:
+    """An object that may be edited in place."""
+
+
+class RaisesWhenAsked:
+    def __hash__(self):
+        raise RuntimeError("no hash")
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+
 def test_a_message_that_cannot_be_compared_is_composed_without_a_cache(runtime, runs):
     cyclic = []
     cyclic.append(cyclic)
-    for odd in (bytearray(b"x"), cyclic, [bytearray(b"x")]):
+    for odd in (Odd(), cyclic, [Odd()], RaisesWhenAsked()):
         count = len(runs)
         for _ in range(2):
             assert not run(runtime, Memory(Content("hi", odd=odd))).errors

@@ -155,6 +155,8 @@ def test_the_decorator_checks_its_options_and_registers_nothing_wrong(runtime):
         ({"timeout": math.nan}, ValueError, "timeout must be more than 0 s"),
         ({"timeout": "1"}, TypeError, "timeout is a number of seconds, not '1'"),
         ({"timeout": True}, TypeError, "timeout is a number of seconds, not True"),
+        ({"timeout": 10**400}, ValueError, "timeout is a number of seconds, which a long int is not"),
+        ({"timeout": 10**5000}, ValueError, "timeout is a number of seconds, which an int is not"),
         ({"refresh": ["A"]}, ValueError, "refresh= needs previous="),
         ({"refresh": []}, ValueError, "refresh= needs previous="),
         ({"previous": {}, "refresh": []}, TypeError, "previous= is a State, not dict"),
@@ -191,3 +193,48 @@ def test_an_unknown_argument_is_a_type_error(runtime):
 def test_a_get_whose_parameters_cannot_be_read_is_called_with_all_three(runtime):
     runtime.register_provider({"name": "A", "get": functools.partial(max, 1)})
     assert "TypeError" in runtime.compose("hi").report["A"].error
+
+
+@pytest.mark.parametrize("limit", ["timeout", "ttl"])
+def test_a_limit_beyond_any_float_is_refused_when_it_is_registered(runtime, limit):
+    with pytest.raises(DefinitionError, match=f"{limit} of provider A is more seconds than can be counted"):
+        runtime.register_provider({"name": "A", "get": kept, limit: 10**400})
+    assert runtime.providers == []
+
+
+@pytest.mark.parametrize("name", [5, None, [], {"A": 1}, b"A", Unshowable()])
+def test_what_is_no_name_of_a_provider_is_a_type_error_wherever_one_is_asked_for(runtime, name):
+    runtime.register_provider({"name": "A", "get": kept})
+    report = runtime.compose("hi").report
+    for ask in (runtime.get_provider, runtime.registered, runtime.unregister_provider):
+        with pytest.raises(DefinitionTypeError, match="the name of a provider is a string, not"):
+            ask(name)
+    with pytest.raises(DefinitionTypeError, match="a report is read by the name of a provider, not by"):
+        report[name]
+    assert name not in report
+    with pytest.raises(DefinitionTypeError, match="the name of an action is a string, not"):
+        asyncio.run(runtime.run_action(name, "hi"))
+    assert runtime.compose("hi").text == "kept"
+
+
+@pytest.mark.parametrize("store", [5, object(), dict, ["agent.db"], b"agent.db"])
+def test_what_is_no_store_is_a_type_error_at_once(store):
+    with pytest.raises(DefinitionTypeError, match="store is a"):
+        AgentRuntime(store=store)
+
+
+@pytest.mark.parametrize("option", ["name", "select", "clock", "count_tokens", "env_prefix"])
+def test_an_option_of_a_runtime_is_told_in_one_short_line(option):
+    for wrong in (["x" * 1000], Unshowable(), object()):
+        with pytest.raises(DefinitionTypeError) as caught:
+            AgentRuntime(**{option: wrong})
+        assert len(str(caught.value)) < 200
+        assert " at 0x" not in str(caught.value)
+
+
+def test_an_error_about_a_provider_shows_no_secret():
+    runtime = AgentRuntime(secrets={"KEY": "k3y-0f-the-d00r"})
+    for field in ("position", "timeout", "dynamic", "description", "keyword_match"):
+        wrong = ["k3y-0f-the-d00r"] if field == "description" else "k3y-0f-the-d00r"
+        with pytest.raises(DefinitionError, match=r"\[secret KEY\]"):
+            runtime.register_provider({"name": "A", "get": kept, field: wrong})

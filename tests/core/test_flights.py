@@ -296,3 +296,23 @@ def test_a_def_is_kept_and_shared_too():
 
     assert asyncio.run(main()) == (["done"] * 3, "cached")
     assert len(runs) == 1
+
+
+class Refuses(Exception):
+    def __init__(self, place, *, why):
+        super().__init__(f"{place}: {why}")
+
+
+@pytest.mark.parametrize("error", [ValueError("no weather"), Refuses("here", why="no weather")])
+def test_each_who_waits_has_the_error_as_an_object_of_his_own_where_it_can_be_copied(error):
+    async def main():
+        work = Work(answer=error)
+        tasks = await work.calls(3)
+        work.finish.set()
+        return [(await bounded(task)).errors["WORK"] for task in tasks]
+
+    errors = asyncio.run(main())
+    assert {type(each) for each in errors} == {type(error)}
+    assert len({str(each) for each in errors}) == 1
+    assert all(each.__traceback__.tb_frame.f_code.co_name == "get" for each in errors)
+    assert len(set(map(id, errors))) == (3 if type(error) is ValueError else 1)

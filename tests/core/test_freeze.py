@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import pytest
 
 from agentctx_nb.freeze import copy_containers, freeze
+
+
+@dataclass
+class Node:
+    inner: object
+
+
+class Rows(list):
+    pass
+
+
+class Pair(NamedTuple):
+    left: list
+    right: int
 
 
 def nested():
@@ -137,3 +154,101 @@ def test_kinds_of_dicts_are_copied_as_dicts_are(made):
     copy["b"] = 1
     assert made == {"a": [1]}
     assert type(copy) is type(made)
+
+
+def deep(make, depth=20_000):
+    outer = inner = make(None)
+    for _ in range(depth):
+        inner = make(inner)
+    return inner, outer
+
+
+NESTS = {
+    "dicts": lambda inner: {"in": inner},
+    "lists": lambda inner: [inner],
+    "deques": lambda inner: deque([inner]),
+    "dataclasses": Node,
+}
+
+
+@pytest.mark.parametrize("copy", [copy_containers, freeze])
+@pytest.mark.parametrize("make", NESTS.values(), ids=NESTS)
+def test_no_depth_is_too_deep(copy, make):
+    original, _ = deep(make)
+    assert copy(original) is not original or (copy is freeze and make is Node)
+
+
+def test_tuples_far_too_deep_inside_each_other_are_shared_from_there_on():
+    original, _ = deep(lambda inner: (inner,))
+    assert copy_containers(original) is original
+    rows = [1]
+    assert copy_containers(((((rows,),),),))[0][0][0][0] is not rows
+
+
+class CopiesToFive(dict):
+    def __copy__(self):
+        return 5
+
+
+class RefusesCopies(list):
+    def __copy__(self):
+        raise RuntimeError("no copies")
+
+
+@pytest.mark.parametrize("made", [CopiesToFive(a=1), RefusesCopies([1])])
+def test_what_will_not_be_copied_is_a_leaf(made):
+    assert copy_containers([made])[0] is made
+
+
+@dataclass
+class Cached:
+    rows: list
+
+    @cached_property
+    def count(self):
+        return len(self.rows)
+
+
+@dataclass(eq=False)
+class Client:
+    calls: list
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    where: list
+
+
+def test_a_dataclass_is_copied_where_it_is_no_more_than_its_fields():
+    point = Point([1])
+    copied = copy_containers({"a": point, "b": point})
+    assert copied["a"] == point
+    assert copied["a"] is copied["b"]
+    assert copied["a"].where is not point.where
+    client, cached = Client([1]), Cached([1])
+    assert cached.count == 1
+    assert copy_containers([client, cached]) == [client, cached]
+    assert copy_containers([client])[0] is client
+    assert copy_containers([cached])[0] is cached
+
+
+def test_a_namedtuple_and_a_kind_of_list_stay_what_they_are():
+    pair, rows = Pair([1], 2), Rows([[1]])
+    rows.name = "rows"
+    copied = copy_containers([pair, rows])
+    assert copied == [pair, rows]
+    assert (type(copied[0]), type(copied[1]), copied[1].name) == (Pair, Rows, "rows")
+    assert copied[0].left is not pair.left
+    assert copied[1][0] is not rows[0]
+    assert copy_containers([(1, "a")])[0] is not None
+
+
+def test_a_frozen_deque_refuses_edits_and_reads_as_one():
+    frozen = freeze([deque([1, [2]], 3)])[0]
+    assert isinstance(frozen, deque)
+    assert (list(frozen), frozen.maxlen) == ([1, [2]], 3)
+    for edit in (frozen.append, frozen.appendleft, frozen.extend, frozen.remove, frozen.rotate):
+        with pytest.raises(TypeError, match="read-only"):
+            edit(1)
+    with pytest.raises(TypeError, match="read-only"):
+        frozen[1].append(3)

@@ -93,7 +93,12 @@ WORD_EXAMPLES = [
     ("\u30ab", "\u304c\u30ac", False),  # ka is not ga
     ("\ube44", "\ube44\uac00 \uc640\uc694", True),
     ("\u0e1d\u0e19", "\u0e27\u0e31\u0e19\u0e19\u0e35\u0e49\u0e1d\u0e19\u0e15\u0e01", True),
-    ("\u0e19", "\u0e19\u0e49\u0e33", False),  # a Thai letter without the tone mark on it
+    ("\u0e19", "\u0e19\u0e49\u0e33", True),  # whatever tone mark is on it there
+    ("\u0e01\u0e32\u0e23", "\u0e01\u0e32\u0e23\u0e4c\u0e15\u0e39\u0e19", True),
+    ("\u0e4c\u0e15", "\u0e01\u0e32\u0e23\u0e4c\u0e15\u0e39\u0e19", True),
+    ("5g \u0e01\u0e32\u0e23", "5g-\u0e01\u0e32\u0e23\u0e4c", True),
+    ("5g \u0e01\u0e32\u0e23", "15g-\u0e01\u0e32\u0e23\u0e4c", False),
+    ("\u0e3f", "\u0e3f\u0e48", False),  # a symbol, not a letter
     ("\u0e9d\u0ebb\u0e99", "\u0e81\u0e9d\u0ebb\u0e99\u0e95", True),
     ("\u1797\u17d2\u179b", "\u1797\u17d2\u179b\u1780", True),
     ("bitcoin", "\u4eca\u5929bitcoin\u4ef7\u683c", True),

@@ -43,6 +43,12 @@ def is_word(char: str) -> bool:
     return (char.isalnum() or char == "_") and not unspaced
 
 
+def is_unspaced(char: str) -> bool:
+    """Whether it is a letter, or a sign on one, of a script that writes no spaces."""
+    scripts = ("CJK", "HIRAGANA", "KATAKANA", "COMBINING KATAKANA", "HANGUL", "THAI", "LAO", "KHMER")
+    return unicodedata.category(char)[0] in "LM" and unicodedata.name(char, "").startswith(scripts)
+
+
 def base(text: str, place: int) -> str:
     """The character that the one at ``place`` stands on: itself if it is no mark."""
     while place >= 0 and is_mark(text[place]):
@@ -72,7 +78,7 @@ def model_plurals(keyword: str) -> set[str]:
 
 def model_match(keyword: str, message: str, mode: str) -> bool:
     keyword, message = model_fold(keyword), model_fold(message)
-    if mode == "substring":
+    if mode == "substring" or all(char == " " or is_unspaced(char) for char in keyword):
         return keyword in message
     for form in model_plurals(keyword) if mode == "word" else {keyword}:
         for start in range(len(message)):
@@ -85,7 +91,7 @@ def model_match(keyword: str, message: str, mode: str) -> bool:
             else:
                 left = not is_word(form[0]) or before == " " or not in_word(message, start - 1)
             right = after == " " or not (is_mark(after) or (is_word(after) and in_word(message, end - 1)))
-            if left and (right or mode == "prefix"):
+            if left and (right or mode == "prefix" or is_unspaced(keyword[-1])):
                 return True
     return False
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 
-from agentctx_nb import AgentRuntime
+import pytest
+
+from agentctx_nb import AgentRuntime, Provider
 
 
 def tracked_objects():
@@ -44,3 +47,29 @@ def test_ten_thousand_compositions_leave_the_number_of_tracked_objects_flat():
 def test_failing_providers_leave_nothing_behind(caplog):
     caplog.set_level("CRITICAL")
     assert asyncio.run(growth(1_000, include_list=["FAILING"])) < 100
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_run_that_has_ended_leaves_no_cycle_behind(count):
+    class Big:
+        """Something nobody wants to keep."""
+
+    async def get():
+        made.append(weakref.ref(big := Big()))
+        return {"text": "x", "data": {"big": big}}
+
+    async def main():
+        runtime = AgentRuntime()
+        for number in range(count):
+            runtime.register_provider(Provider(f"A{number}", get))
+        for _ in range(3):
+            await runtime.compose_state("hello")
+
+    made = []
+    gc.collect()
+    gc.disable()
+    try:
+        asyncio.run(main())
+        assert [big() for big in made] == [None] * count * 3
+    finally:
+        gc.enable()

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, nearest_names, nearest_to_each
 from agentctx_nb.names import known_fields, snake_case
 
 FIELDS = ("room_id", "entity_id", "always_run", "id")
@@ -63,3 +63,23 @@ def test_a_key_that_is_no_string_is_a_type_error(key):
     with pytest.raises(TypeError, match="a key of a memory must be a string") as caught:
         known_fields({key: 1}, FIELDS, of="a memory")
     assert isinstance(caught.value, DefinitionTypeError)
+
+
+def test_of_very_many_names_only_those_that_begin_alike_are_compared():
+    names = [f"PROVIDER_{n}" for n in range(10_000)] + ["WEATHER"]
+    assert nearest_names("wether", names) == ("WEATHER",)
+    assert nearest_names("provider9999", names)[0] == "PROVIDER_9999"
+
+
+def test_many_wrong_names_take_no_longer_than_a_few(monkeypatch):
+    compared = []
+
+    def counted(word, possibilities, **_):
+        compared.append(len(list(possibilities)))
+        return []
+
+    monkeypatch.setattr("difflib.get_close_matches", counted)
+    wrong = [f"WRONG_{n}" for n in range(50)]
+    found = nearest_to_each(wrong, [f"PROVIDER_{n}" for n in range(10_000)])
+    assert list(found) == wrong
+    assert sum(compared) <= 5_000

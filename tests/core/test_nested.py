@@ -251,3 +251,69 @@ def test_the_same_provider_may_be_composed_again_once_it_has_ended():
         )
     )
     assert run(runtime).text == "first\nfirst"
+
+
+@pytest.mark.parametrize("what", ["B", "A"])
+def test_a_task_that_a_provider_leaves_behind_may_compose_one_that_runs_meanwhile(what):
+    left = []
+
+    async def a(runtime):
+        async def background():
+            await asyncio.sleep(0.01)
+            return await runtime.compose_state("hello", [what], True)
+
+        if not left or left[-1].done():
+            left.append(asyncio.create_task(background()))
+        return "a"
+
+    async def b():
+        await asyncio.sleep(0.05)
+        return "b"
+
+    async def main():
+        runtime = runtime_of(A=a, B=b)
+        for _ in range(3):  # in the first run nobody knows yet that A is quick
+            assert (await runtime.compose_state("hello")).text == "a\nb"
+            assert (await left[-1]).text == what.lower()
+
+    asyncio.run(bounded(main()))
+
+
+async def awaits_itself_when_asked(runtime, message):
+    return (await runtime.compose_state(message)).text
+
+
+async def composes_itself_when_asked(runtime, message):
+    return runtime.compose(message).text
+
+
+async def composes_itself_in_a_task_when_asked(runtime, message):
+    return (await asyncio.create_task(runtime.compose_state(message))).text
+
+
+@pytest.mark.parametrize("ttl", [None, 60])
+@pytest.mark.parametrize(
+    "get", [awaits_itself_when_asked, composes_itself_when_asked, composes_itself_in_a_task_when_asked]
+)
+def test_one_known_as_quick_that_composes_itself_after_all_is_an_error(get, ttl):
+    code = (
+        "import asyncio, sys; sys.path.insert(0, 'tests/core')\n"
+        "from agentctx_nb import AgentRuntime, Provider\n"
+        f"from test_nested import {get.__name__} as get\n"
+        "calls = []\n"
+        "async def maybe(runtime, message):\n"
+        "    calls.append(message.content.text)\n"
+        "    return 'quick' if message.content.text == 'quick' else await get(runtime, message)\n"
+        "async def main():\n"
+        "    runtime = AgentRuntime()\n"
+        f"    runtime.register_provider(Provider('LOOPS', maybe, ttl={ttl}))\n"
+        "    for text in ('quick', 'quick', 'loop'):\n"
+        "        await asyncio.wait_for(runtime.compose_state(text), 10)\n"
+        "    assert calls.count('loop') <= 2, calls\n"
+        "asyncio.run(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=30, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "provider LOOPS composes itself: LOOPS → LOOPS" in done.stderr

@@ -9,6 +9,7 @@ import pytest
 
 from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
+from agentctx_nb.state import ProviderEntry
 
 
 @pytest.fixture
@@ -176,3 +177,30 @@ def test_times_are_told_only_of_what_ran_again(runtime):
     assert after.report["A"].ms >= 0
     assert after.report["B"].ms is None
     assert after.report["B"].start_ms is None
+
+
+EDITS = {
+    "a number": lambda s: s.data.providers.update(A=5),
+    "a dict": lambda s: s.data.providers.update(A={"text": "a"}),
+    "providers replaced": lambda s: s.data.update(providers=5),
+    "providers removed": lambda s: s.data.pop("providers"),
+    "another text": lambda s: s.data.providers.update(A=ProviderEntry(5, {}, {})),
+    "other values": lambda s: s.data.providers.update(A=ProviderEntry("", 5, {})),
+    "other data": lambda s: s.data.providers.update(A=ProviderEntry("", {}, "x")),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
+def test_a_previous_state_edited_into_none_is_an_error_of_one_line(runtime, edit):
+    before = compose(runtime)
+    edit(before)
+    with pytest.raises(DefinitionError, match="give a state as it was composed") as caught:
+        compose(runtime, previous=before, refresh=["B"])
+    assert "\n" not in str(caught.value)
+
+
+def test_an_entry_removed_from_the_previous_state_is_not_kept(runtime):
+    before = compose(runtime)
+    del before.data.providers["A"]
+    after = compose(runtime, previous=before, refresh=[])
+    assert "A" not in after.data.providers

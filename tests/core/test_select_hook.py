@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 import pytest
 
+import agentctx_nb.hook as hook_module
 from agentctx_nb import AgentRuntime
 from agentctx_nb.errors import DefinitionTypeError
 
@@ -126,6 +128,19 @@ async def failing_later(decisions, message):
     raise ValueError("the hook is broken")
 
 
+def cancelling(decisions, message):
+    raise asyncio.CancelledError
+
+
+async def cancelling_later(decisions, message):
+    await asyncio.sleep(0)
+    raise asyncio.CancelledError
+
+
+def exhausting(decisions, message):
+    raise RecursionError("too deep")
+
+
 @pytest.mark.parametrize(
     "hook",
     [
@@ -140,6 +155,9 @@ async def failing_later(decisions, message):
         lambda decisions, message: decisions,
         lambda decisions, message: ["STATIC", 3],
         lambda decisions, message: (1 // 0 for _ in "x"),
+        cancelling,
+        cancelling_later,
+        exhausting,
         lambda decisions, message: message.content.__setattr__("text", "rain"),
     ],
 )
@@ -182,3 +200,118 @@ def test_a_cancelled_composition_is_not_a_failed_hook():
             await composing
 
     asyncio.run(main())
+
+
+async def sleepy(decisions, message):
+    await asyncio.sleep(60)
+
+
+async def stubborn(decisions, message):
+    while True:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            stubborn.cancelled += 1
+            if stubborn.cancelled > 1:
+                raise
+
+
+@pytest.mark.parametrize("hook", [sleepy, stubborn])
+def test_the_deadline_of_the_call_bounds_the_hook_too(hook, caplog, monkeypatch):
+    monkeypatch.setattr(hook_module, "GRACE_SECONDS", 0.05)
+    stubborn.cancelled = 0
+
+    async def main():
+        runtime = runtime_with(hook)
+        start = time.perf_counter()
+        state = await runtime.compose_state("hi", timeout=0.1)
+        took = time.perf_counter() - start
+        await runtime.close()
+        assert len(asyncio.all_tasks()) == 1
+        return state, took
+
+    state, took = asyncio.run(main())
+    assert took < 2
+    assert {row.outcome for row in state.report if row.ran} == {"timed_out"}
+    assert str(state.errors["STATIC"]).endswith("its deadline of 0.1 s")
+    assert "TimeoutError: the time of the whole composition is over" in warnings(caplog)[0]
+
+
+def test_what_the_hook_took_is_no_longer_there_for_the_providers():
+    async def hook(decisions, message):
+        await asyncio.sleep(0.2)
+
+    async def slow():
+        await asyncio.sleep(60)
+
+    runtime = AgentRuntime(select=hook)
+    runtime.register_provider({"name": "SLOW", "get": slow})
+    start = time.perf_counter()
+    state = runtime.compose("hi", timeout=0.4)
+    assert time.perf_counter() - start < 0.59
+    assert str(state.errors["SLOW"]) == "provider SLOW was cancelled after its deadline of 0.4 s"
+
+
+def test_a_hook_that_ends_in_time_costs_nobody_anything():
+    async def hook(decisions, message):
+        return ["STATIC"]
+
+    assert runtime_with(hook).compose("hi", timeout=30).text == "static\nalways"
+
+
+def test_a_hook_that_composes_its_own_runtime_fails_at_once(caplog):
+    asked = []
+
+    async def hook(decisions, message):
+        asked.append(1)
+        await runtime.compose_state("again")
+
+    runtime = runtime_with(hook)
+    assert ran(runtime.compose("hi")) == ["STATIC", "OTHER", "ALWAYS"]
+    assert asked == [1]
+    assert "the select hook composes its own runtime" in warnings(caplog)[0]
+
+
+def test_a_plain_hook_that_composes_its_own_runtime_fails_at_once(caplog):
+    asked = []
+
+    def hook(decisions, message):
+        asked.append(1)
+        runtime.compose("again")
+
+    runtime = runtime_with(hook)
+    assert ran(runtime.compose("hi")) == ["STATIC", "OTHER", "ALWAYS"]
+    assert asked == [1]
+    assert "the select hook composes its own runtime" in warnings(caplog)[0]
+
+
+def test_a_hook_may_compose_another_runtime_and_a_task_it_leaves_its_own_one():
+    other, later = runtime_with(None), []
+
+    async def hook(decisions, message):
+        if not later:
+            later.append(asyncio.create_task(afterwards()))
+        return (await other.compose_state("hi", ["OTHER"], True)).data.provider_order
+
+    async def afterwards():
+        await asyncio.sleep(0.05)
+        return await runtime.compose_state("later")
+
+    async def main():
+        return await runtime.compose_state("hi"), await later[0]
+
+    runtime = runtime_with(hook)
+    for state in asyncio.run(main()):
+        assert ran(state) == ["OTHER", "ALWAYS"]
+
+
+def test_a_hook_that_exits_ends_the_program_and_not_the_loop():
+    async def hook(decisions, message):
+        raise SystemExit(3)
+
+    async def main():
+        with pytest.raises(SystemExit):
+            await runtime_with(hook).compose_state("hi")
+        return "still here"
+
+    assert asyncio.run(main()) == "still here"

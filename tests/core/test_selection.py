@@ -262,6 +262,14 @@ def test_strict_raises_unknown_names_and_failures_alike(runtime):
     assert [type(error) for error in caught.value.exceptions] == [UnknownProviderError, ValueError]
 
 
+def test_strict_minds_an_unregistered_name_in_after_only_where_it_was_asked_for(runtime):
+    runtime.register_provider({"name": "A", "get": lambda: "a", "after": ["NOPE"]})
+    assert runtime.compose("hi", strict=True).text == "a"
+    with pytest.raises(ExceptionGroup) as caught:
+        runtime.compose("hi", ["NOPE"], strict=True)
+    assert [error.name for error in caught.value.exceptions] == ["NOPE"]
+
+
 def test_a_name_registered_later_is_known_then():
     runtime = runtime_with()
     assert list(runtime.compose("hi", ["LATER"]).report.unknown) == ["LATER"]
@@ -298,3 +306,19 @@ def test_every_registered_provider_has_one_decision_in_text_order():
         Decision("MIDDLE", False, OUT),
         Decision("LATE", False, OUT),
     ]
+
+
+def test_many_unknown_names_among_many_providers_are_looked_up_within_bounds(monkeypatch):
+    compared = []
+
+    def counted(_word, possibilities, **_):
+        compared.append(len(list(possibilities)))
+        return []
+
+    monkeypatch.setattr("difflib.get_close_matches", counted)
+    runtime = AgentRuntime()
+    for number in range(1_000):
+        runtime.register_provider(Provider(f"PROVIDER_{number}", str, private=True))
+    wrong = [f"WRONG_{number}" for number in range(50)]
+    assert list(runtime.compose("hi", wrong).report.unknown) == sorted(wrong)
+    assert sum(compared) <= 5_000

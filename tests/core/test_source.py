@@ -276,3 +276,36 @@ def test_option_lines_end_where_the_code_begins():
         (4, "timeout", "2"),
         (5, "always run", "true"),
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if True:\n\f    x = 'yes'\nx",
+        "if True:\n    x = 'no'\n \f    x = 'yes'\nx",
+        "\fx = 'yes'\n\f\nx",
+        "\f'''doc'''\nx = 'yes'\n\fx",
+    ],
+)
+def test_a_form_feed_before_a_line_changes_nothing(body):
+    compiled = compile_cell(body, name="A", namespace={}, cell=Cell("<cell>"))
+    assert asyncio.run(compiled.get(None, None, None)) == "yes"
+
+
+DEEP = {
+    "long": "+".join(["1"] * 200_000),
+    "nested": "(" * 150 + "1" + ")" * 150 + "".join(f".a{n}" for n in range(100_000)),
+    "in get": "def get():\n    return " + "+".join(["1"] * 200_000),
+}
+
+
+@pytest.mark.parametrize("body", DEEP.values(), ids=DEEP.keys())
+def test_an_expression_too_deep_for_python_is_said_to_be_one(body):
+    with pytest.raises(CellError, match="too long or too deep for Python"):
+        compile_cell(body, name="A", namespace={}, cell=Cell("<cell>"))
+
+
+@pytest.mark.parametrize("body", ["x = '\0'", "x = '\ud800'\nx"])
+def test_what_python_cannot_read_at_all_is_a_cell_error(body):
+    with pytest.raises(CellError):
+        compile_cell(body, name="A", namespace={}, cell=Cell("<cell>"))

@@ -187,3 +187,50 @@ def test_a_view_shows_and_writes_through_and_survives_copies():
     deep.place.name = "Bergen"
     assert city.place.name == "Oslo"
     assert pickle.loads(pickle.dumps(city)) == city
+
+
+def test_a_list_of_mappings_is_read_by_attribute_and_edited_through(runtime):
+    rows = [{"p": 1, "in": {"q": [{"z": 3}]}}, {"p": 2}, None]
+    register(runtime, "A", {"data": {"rows": rows, "grid": [[{"c": 4}]], "pair": ({"p": 5}, 6)}})
+    data = runtime.compose("hi").data.providers.A.data
+    assert (data.rows[0].p, data.rows[-2].p, data.rows[0].absent.deep) == (1, 2, None)
+    assert data.rows[0]["in"] is rows[0]["in"]
+    assert View(rows[0]).get("in")["q"][0] == {"z": 3}
+    assert [row.p for row in data.rows] == [1, 2, None]
+    assert [row.p for row in data.rows[:2]] == [1, 2]
+    assert (data.grid[0][0].c, data.pair[0].p, data.pair[1]) == (4, 5, 6)
+    assert data.rows == rows
+    assert rows == data.rows
+    assert data.rows + rows == rows + data.rows == rows * 2
+    assert {"p": 2} in data.rows
+    assert data["rows"] is rows
+    data.rows.append({"p": 8})
+    data.rows[0].p = 9
+    del data.rows[2]
+    assert rows == [{"p": 9, "in": {"q": [{"z": 3}]}}, {"p": 2}, {"p": 8}]
+    with pytest.raises(IndexError):
+        data.rows[5]
+
+
+@pytest.mark.parametrize("items", [[], [1, "a"], [[1], [2]], (1, 2), {"a"}, [None]])
+def test_a_list_without_mappings_is_the_very_object(runtime, items):
+    register(runtime, "A", {"data": {"items_": items}})
+    assert runtime.compose("hi").data.providers.A.data.items_ is items
+
+
+def test_a_list_that_holds_itself_is_no_trouble(runtime):
+    rows = [1]
+    rows.append(rows)
+    register(runtime, "A", {"data": {"rows": rows}})
+    assert runtime.compose("hi").data.providers.A.data.rows is rows
+
+
+@pytest.mark.parametrize("key", ["_mask", "_shown", "mask", "shown", "_items"])
+def test_a_key_named_like_our_own_fields_is_an_ordinary_key(runtime, key):
+    register(runtime, "A", {"data": {key: {"x": 1}}})
+    data = runtime.compose("hi").data.providers.A.data
+    assert data[key] == {"x": 1}
+    assert getattr(data, key).x == 1
+    assert getattr(View({}), key) == None  # noqa: E711
+    setattr(data, key, 2)
+    assert data[key] == 2

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import gc
+import os
 import subprocess
 import sys
 import threading
 import time
 import traceback
+import weakref
 from pathlib import Path
 
 import pytest
@@ -235,3 +238,43 @@ def test_a_process_ends_though_a_def_never_returns():
     assert (done.returncode, done.stdout) == (0, "timed_out\n"), done.stderr
     assert "Exception" not in done.stderr
     assert "Task was destroyed" not in done.stderr
+
+
+def test_a_forked_child_starts_threads_of_its_own():
+    code = (
+        "import os, sys, warnings\nwarnings.simplefilter('ignore')\n"
+        "from agentctx_nb import AgentRuntime, Provider\n"
+        "runtime = AgentRuntime()\n"
+        "runtime.register_provider(Provider('DEF', lambda: 'done'))\n"
+        "assert runtime.compose('hello').text == 'done'\n"
+        "child = os.fork()\n"
+        "text = runtime.compose('hello', timeout=5).text\n"
+        "if not child: os._exit(0 if text == 'done' else 1)\n"
+        "print(os.waitpid(child, 0)[1], text)"
+    )
+    if hasattr(os, "fork"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, cwd=ROOT, check=False
+        )
+        assert done.stdout.split() == ["0", "done"], done.stderr
+
+
+def test_an_idle_thread_holds_no_runtime():
+    class Big:
+        """What a provider holds on to."""
+
+    def holding(big):
+        return lambda: "done" if big else ""
+
+    def composed():
+        big = Big()
+        runtime = runtime_of(HOLDS=holding(big))
+        assert run(runtime).text == "done"
+        return weakref.ref(big), weakref.ref(runtime)
+
+    big, runtime = composed()
+    deadline = time.monotonic() + 5
+    while (big() or runtime()) and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert (big(), runtime()) == (None, None)

@@ -302,7 +302,7 @@ class Stores(RuleBasedStateMachine):
 TestStores = Stores.TestCase
 TestStores.settings = settings(
     parent=settings.get_profile("steady"),
-    max_examples=25,
+    max_examples=20,
     stateful_step_count=20,
     phases=[Phase.generate],  # to shrink a run through files takes minutes
 )

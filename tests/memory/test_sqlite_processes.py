@@ -73,7 +73,7 @@ def start(script: str, *arguments: object, **pipes) -> subprocess.Popen:
     )
 
 
-@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("turn", range(2))
 def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path, turn):
     chance = random.Random(turn)
     path = tmp_path / "agent.db"

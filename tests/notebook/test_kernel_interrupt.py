@@ -68,7 +68,7 @@ def test_an_interrupt_in_a_callback_of_the_loop_leaves_the_kernel_alive(ready):
         "    except BaseException as error:\n        log.append(type(error).__name__)\n        raise",
     )
     ready.interrupt_when("task = asyncio.create_task(background()); await asyncio.sleep(1)")
-    assert ready.good("log").text == "['finally', 'CancelledError']"
+    assert ready.good("log").text == "['finally', 'Interrupted']"
     assert ready.good("1 + 1").text == "2"
 
 
@@ -95,3 +95,31 @@ def test_an_ordinary_cell_is_interrupted_as_before(ready):
     answer, seconds = ready.interrupt_when("print('started', flush=True); time.sleep(60)")
     assert answer.ename == "KeyboardInterrupt"
     assert seconds < SECONDS
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_an_interrupt_is_not_logged_as_the_failure_of_a_provider(ready, how):
+    ready.good(provider("time.sleep(60)"))
+    answer, _ = ready.interrupt_when(HOWS[how])
+    assert answer.ename == "KeyboardInterrupt"
+    assert not answer.stderr
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("await asyncio.sleep(0.01); raise SystemExit(3)", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("import argparse; argparse.ArgumentParser().parse_args(['--nonsense'])", "SystemExit"),
+        ("runtime.compose('x', ['EXITS'], True)", "SystemExit"),
+        ("await asyncio.to_thread(runtime.compose, 'x', ['EXITS'], True)", "SystemExit"),
+    ],
+)
+def test_a_provider_that_exits_ends_its_cell_and_not_the_kernel(ready, how, body, name):
+    ready.good("%%provider EXITS --private\nimport sys; sys.exit(3)", f"%%provider SLOW\n{body}")
+    (answer,) = ready.run(HOWS[how])
+    assert answer.ename == name
+    ready.good("beats.clear(); await asyncio.sleep(0.3); assert beats and not heart.done()")
+    assert "next" in ready.good("%%provider SLOW\n'next'", "%compose hi").text

@@ -1,0 +1,68 @@
+"""The function that hides a runtime's secrets, made to be carried along by whatever may be shown later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from agentctx_nb.masking import Masker
+
+__all__ = ["SecretMask"]
+
+# A pickle names its mask instead of holding it, so that no secret is written to a file by way of the mask.
+_named: WeakValueDictionary[str, SecretMask] = WeakValueDictionary()
+
+
+class SecretMask:
+    """Called with a text, returns it with the value of every secret covered.
+
+    States, reports and views keep it and nothing else of their runtime. Copies share it. A pickle read in
+    the process that wrote it, or in a fork of that, finds it again; read anywhere else it hides nothing,
+    for it takes no secret along.
+
+    >>> mask = SecretMask()
+    >>> mask.add("API_KEY", "k3y-0f-the-d00r")
+    >>> mask("called with k3y-0f-the-d00r")
+    'called with [secret API_KEY]'
+    """
+
+    __slots__ = ("__weakref__", "_masker", "_name")
+
+    def __init__(self) -> None:
+        self._masker: Masker | None = None  # made, and its module imported, with the first secret
+        self._name: str | None = None
+
+    def add(self, name: str, value: Any) -> None:
+        """Hide ``value``, called ``name``, from now on."""
+        from agentctx_nb.masking import Masker
+
+        if self._masker is None:
+            self._masker = Masker()
+        self._masker.add(name, value)
+
+    def __call__(self, text: str) -> str:
+        """Return ``text`` with every secret in it covered."""
+        return text if self._masker is None else self._masker.mask(text)
+
+    def __copy__(self) -> SecretMask:
+        return self
+
+    def __deepcopy__(self, memo: object) -> SecretMask:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        if self._name is None:
+            import secrets
+
+            self._name = secrets.token_hex(16)
+            _named[self._name] = self
+        return _found, (self._name,)
+
+    def __repr__(self) -> str:
+        return "<SecretMask>"
+
+
+def _found(name: str) -> SecretMask:
+    mask = _named.get(name)
+    return SecretMask() if mask is None else mask
