@@ -83,10 +83,8 @@ class SqliteThread:
                 )
             if self._connection is None:
                 self._connection = connect(self._path)
-            if self._connection.in_transaction:
-                self._connection.execute('COMMIT')
-            self._connection.execute('BEGIN')
-            answer = job(self._connection)
+            with transaction(self._connection, write=self._write):
+                answer = job(self._connection)
             if self._after is not None:
                 self._after(self._connection)
             return answer
