@@ -144,7 +144,8 @@ class Searching(Remembering):
         """
         wanted = await self._read_search(given, arguments, of="search_memories")
         wanted["match_threshold"], _ = await self._threshold(wanted)
-        return await self.store.search_memories(**wanted)
+        mark = await self.mark_for(wanted["embedding"])
+        return await self.store.search_memories(**wanted, mark=mark)
 
     async def explain_search(
         self, given: Mapping[str, Any] | None = None, /, **arguments: Any
@@ -160,6 +161,7 @@ class Searching(Remembering):
         threshold, threshold_from = await self._threshold(wanted)
         count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
         wanted["match_threshold"] = None
+        wanted["mark"] = await self.mark_for(wanted["embedding"])
         most = None if count is None else count + NEAR_THE_CUT
         ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
         rules = {"room_id": room_id, "threshold": threshold, "count": count}
@@ -212,17 +214,26 @@ class Searching(Remembering):
         ``progress(done, total)`` is called after each batch. The table keeps its old vectors until all
         new ones are made.
         """
-        memories = [m for m in await self.store.get_memories(table_name=table_name) if m.content.text]
+        from agentctx_nb.memory.store import MissingVectorsError
+
+        rows = await self.store.get_memories(table_name=table_name)
+        memories = [m for m in rows if m.content.text or m.embedding is not None]
         vectors: dict[str, Any] = {}
-        for start in range(0, len(memories), REEMBED_BATCH):
-            batch = memories[start : start + REEMBED_BATCH]
-            made = await self.embed_many([m.content.text or "" for m in batch])
-            vectors.update(zip([str(m.id) for m in batch], made, strict=True))
-            if progress is not None:
-                progress(len(vectors), len(memories))
-        await self.store.replace_embeddings(table_name, vectors, await self.embedder_mark())
-        self._thresholds.pop(table_name, None)
-        return len(vectors)
+        while True:
+            for start in range(0, len(memories), REEMBED_BATCH):
+                batch = memories[start : start + REEMBED_BATCH]
+                made = await self.embed_many([m.content.text or "" for m in batch])
+                vectors.update(zip([str(m.id) for m in batch], made, strict=True))
+                if progress is not None:
+                    progress(len(vectors), len(memories))
+            try:
+                await self.store.replace_embeddings(table_name, vectors, await self.embedder_mark())
+            except MissingVectorsError as exc:  # rows that were written meanwhile; nothing was changed
+                found = [await self.store.get_memory_by_id(memory_id) for memory_id in exc.missing]
+                memories = [memory for memory in found if memory is not None]
+            else:
+                self._thresholds.pop(table_name, None)
+                return len(vectors)
 
     async def learn(
         self, path: str | PathLike[str], *, table_name: str = "documents", **options: Any

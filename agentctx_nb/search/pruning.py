@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.search.best import Best
 
-__all__ = ["PrunedBlock", "add_where_reached", "scores_at", "search_all", "search_pruned"]
+__all__ = ["PrunedBlock", "add_where_reached", "products_at", "search_all", "search_pruned"]
 
 WORTH_AIMING = 30_000  # rows left to look at that cost more than raising the cutoff first
 LYING = 8  # how much longer gathering takes where a row does not stand in one line
@@ -44,7 +44,6 @@ class PrunedBlock:
             part = rotated[:, piece.start : piece.end]
             left[number] = left[number + 1] + np.einsum("ij,ij->i", part, part)
         left = np.sqrt(left)
-        left[:, silent] = SILENT
         lines = [piece.end - piece.start + 1 + (number > 0) for number, piece in enumerate(basis.pieces)]
         memory = np.empty(sum(lines) * len(rows), np.float32)  # one piece of it: large enough for large pages
         for number, piece in enumerate(basis.pieces):
@@ -55,15 +54,14 @@ class PrunedBlock:
                 standing[:, 0] = left[number]
             standing[:, number > 0 : -1] = rotated[:, piece.start : piece.end]
             standing[:, -1] = left[number + 1]
+            standing[silent, -1] = SILENT
             self.parts.append(part)
 
     def silence(self, column: int) -> None:
         """Let a row never be found again."""
-        for number, (piece, part) in enumerate(zip(self.basis.pieces, self.parts, strict=True)):
-            row = part[:, column] if piece.lying else part[column]
-            row[-1] = SILENT
-            if number:
-                row[0] = SILENT
+        for piece, part in zip(self.basis.pieces, self.parts, strict=True):
+            standing = part.T if piece.lying else part
+            standing[column, -1] = SILENT
 
     def rotated(self, columns: Rows) -> Floats:
         """Return rows in principal directions, n x dim."""
@@ -160,11 +158,11 @@ def scores_at(blocks: Sequence[PrunedBlock], rows: Rows, projection: Projection,
     """Return the scores of ``rows`` (ascending, 0 being the first of ``blocks``)."""
     scores = np.zeros(len(rows), np.float32)
     for number, coefficients in enumerate(projection.scores):
-        scores += _gathered(blocks, rows, number, coefficients, sizes)
+        scores += products_at(blocks, rows, number, coefficients, sizes)
     return scores
 
 
-def _gathered(
+def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (ascending, 0 being the first of ``blocks``)."""
@@ -200,6 +198,8 @@ def add_where_reached(
     done: int,
 ) -> None:
     """Bound ``rows`` (ascending, with ``bounds`` of the first ``done`` pieces) further; hand on what stays."""
+    kept = bounds >= (best.cut if done else -np.inf)
+    rows, bounds = rows[kept], bounds[kept]
     for number in range(done, len(projection.steps)):
         if not len(rows):
             return
@@ -209,7 +209,7 @@ def add_where_reached(
             best.raise_cut(scores_at(blocks, rows[highest], projection, sizes))
             kept = bounds >= best.cut
             rows, bounds = rows[kept], bounds[kept]
-        bounds = bounds + _gathered(blocks, rows, number, projection.steps[number], sizes)
+        bounds = bounds + products_at(blocks, rows, number, projection.steps[number], sizes)
         kept = bounds >= best.cut
         rows, bounds = rows[kept], bounds[kept]
     best.add(rows + first, bounds)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
-from agentctx_nb.search.pruning import add_where_reached, scores_at
+from agentctx_nb.search.pruning import add_where_reached, products_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ SHARE = 0.001  # of the rows whose signs are weighed ...
 LEAST = 1200  # ... but at least so many
 SCORED = 20  # rows scored for each one that is asked for ...
 LEAST_SCORED = 200  # ... but at least so many
+SAMPLE = 10_000  # rows that tell how many signs the nearest differ in
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +84,23 @@ def search_signs(
     differ = _differences(blocks, np.packbits(sides > 0).view(np.uint64)[:, None], sizes)
     if allowed is not None:
         np.copyto(differ, np.iinfo(differ.dtype).max, where=~allowed)
-    wanted = min(len(differ), max(LEAST, int(SHARE * len(differ))))
-    limit = int(np.searchsorted(np.bincount(differ).cumsum(), wanted))
+    sample = differ[:: max(1, len(differ) // SAMPLE)]
+    wanted = len(sample) * max(LEAST / len(differ), SHARE)
+    limit = int(np.searchsorted(np.bincount(sample).cumsum(), min(len(sample), wanted)))
     near: Rows = np.flatnonzero(differ <= limit)
     if allowed is not None:
         near = near[allowed[near]]
-    if best.count:
-        weighed = _weighed(blocks, near, sides, sizes)
-        scored = min(len(near), max(LEAST_SCORED, SCORED * best.count))
-        near = near[np.argsort(-weighed, kind="stable")[:scored]]
-        best.raise_cut(scores_at(blocks, np.sort(near[: 4 + 2 * best.count]), projection, sizes))
-        near.sort()
-    bounds = np.zeros(len(near), np.float32)  # of no piece yet
-    add_where_reached(blocks, near, bounds, projection, best, sizes, done=0)
+    if not best.count:
+        add_where_reached(blocks, near, np.zeros(len(near), np.float32), projection, best, sizes, done=0)
+        return
+    scored = min(len(near), max(LEAST_SCORED, SCORED * best.count))
+    agreement = _weighed(blocks, near, sides, sizes)
+    near = np.sort(near[np.argpartition(agreement, len(near) - scored)[len(near) - scored :]])
+    bounds = products_at(blocks, near, 0, projection.steps[0], sizes)
+    first = np.zeros(len(near), np.bool_)
+    first[np.argsort(-bounds)[: 4 + best.count]] = True  # their scores decide about most of the others
+    for these in (first, ~first):
+        add_where_reached(blocks, near[these], bounds[these], projection, best, sizes, done=1)
 
 
 def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:

@@ -155,6 +155,15 @@ def test_zero_vectors_are_kept_and_never_found():
     assert index.search_many([[0, 0], [1, 0]], count=1)[1][0].tolist() == [0]
 
 
+def test_what_must_not_be_found_stays_unfound_while_rows_come():
+    index = VectorIndex(2)
+    index.append_many([[1, 0], [0, 0], [1, 1]])
+    index.delete(0)
+    assert index.search([1, 0])[0].tolist() == [2]
+    index.append_many(np.tile([0, 1], (200, 1)))
+    assert sorted(index.search([1, 0])[0].tolist()) == list(range(2, 203))
+
+
 def test_very_short_and_very_long_vectors_keep_their_direction():
     index = VectorIndex(2)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
