@@ -6,7 +6,7 @@ The vectors are those of real sentences, if wordllama is installed and there is 
 docstrings of installed Python packages and the documentation under /usr/share/doc, without repeats, 256 numbers each.
 Otherwise they are made: 400 clusters of falling size around a common mean, with a falling spectrum. ``--vectors`` takes
 unit rows of a file instead. Queries are rows that are not in the index. Every engine runs on one thread of its own
-(a search over more than 200,000 rows may use two, so CPU time is what counts), engines take turns query by query,
+(ours takes a second one for more than 200,000 rows if a core is free; CPU time is what counts), engines take turns query by query,
 and a ratio is that of the medians of their CPU times. A peer that is not installed is left out, saying so.
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +19,11 @@ def _jupyter_folders_of_its_own(tmp_path_factory):
         for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
             patch.setenv(name, str(folder / name.lower()))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _asyncio_as_it_was():
+    """Fail the test that leaves asyncio patched, instead of a later one that cannot know why."""
+    run = asyncio.run
+    yield
+    assert asyncio.run is run, "nesting patches asyncio for good: run this test in a process of its own"

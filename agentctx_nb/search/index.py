@@ -16,7 +16,7 @@ from agentctx_nb import errors
 from agentctx_nb.search.basis import Basis, fit
 from agentctx_nb.search.batch import search_many_all, search_many_pruned, search_many_rows
 from agentctx_nb.search.best import Best
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
 from agentctx_nb.search.pruning import PrunedBlock, search_all, search_pruned
 from agentctx_nb.search.rows import RowBlock
 from agentctx_nb.search.signs import Signs, search_signs, signs_for
@@ -218,7 +218,8 @@ class VectorIndex:
             best.add_from(first, scores)
         if basis is not None and pruned:
             flags = None if flags is None else flags[: len(pruned) * self._sizes.block]
-            self._search_pruned(pruned, basis, unit, best, flags, approximate=approximate)
+            with one_thread():
+                self._search_pruned(pruned, basis, unit, best, flags, approximate=approximate)
         return best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
 
     def _search_pruned(

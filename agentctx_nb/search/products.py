@@ -2,13 +2,14 @@
 
 OpenBLAS starts a second thread for a product of a matrix and a vector from about 460,000 numbers on, and for
 almost every product of two matrices. Where other work shares the cores, its threads wait for each other: the same
-product then takes up to ten times longer. A single query therefore only asks for products below that size,
-and the few large ones (fitting, encoding, many queries at once) run inside ``one_thread``.
+product then takes up to ten times longer. So products run inside ``one_thread``; a single query only asks for
+products below that size besides, for the sake of a numpy whose OpenBLAS cannot be told.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Flags", "Floats", "Rows", "Sizes", "one_thread", "scan"]
+__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "one_thread", "scan"]
 
 Floats: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
@@ -39,24 +40,24 @@ class Sizes:
     has at least ``first`` directions, or more by a multiple of ``step``; ``second`` and ``third`` are the next
     widths. At most ``rotated`` coordinates are mixed by a rotation, fitted to at most ``sample`` rows. A search
     encodes up to ``per_search`` waiting blocks, and an append encodes one as soon as more than ``waiting`` wait.
-    From ``shared`` rows on, two threads share the first piece.
+    From ``shared`` rows on, two threads share the first piece if a core is free.
 
     By measurement: ``gathered`` is the time to gather a piece of one row, in nanoseconds; of many queries, ``few`` is
     the share of pairs with a row from which multiplying all of them is faster than gathering rows.
     """
 
-    block: int = 4096
+    block: int = 8192
     group: int = 256
     plain: int = 8192
-    product: int = 400_000
+    product: int = 450_000
     first: int = 48
     second: int = 30
     third: int = 48
     step: int = 8
     rotated: int = 512
     sample: int = 4096
-    per_search: int = 2
-    waiting: int = 32
+    per_search: int = 1
+    waiting: int = 16
     shared: int = 200_000
     gathered: float = 200.0
     few: float = 0.006
@@ -69,10 +70,15 @@ def scan(coefficients: Floats, table: Floats, out: Floats, *, product: int) -> N
         np.matmul(coefficients, table, out=out)
         return
     parts = -(-height * width // product)
-    edges = [height * part // parts for part in range(parts + 1)]
-    np.matmul(coefficients[: edges[1]], table[: edges[1]], out=out)
-    for start, end in pairwise(edges[1:]):
-        out += np.matmul(coefficients[start:end], table[start:end])
+    for start, end in pairwise(width * part // parts for part in range(parts + 1)):
+        np.matmul(coefficients, table[:, start:end], out=out[start:end])
+
+
+def core_is_free() -> bool:
+    """Return whether a second thread would have a core for itself; on a busy machine it only makes both wait."""
+    if not hasattr(os, "getloadavg"):
+        return False
+    return os.getloadavg()[0] + 1 < (os.cpu_count() or 1)
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentctx_nb.search.basis import READ, SILENT, Basis, Projection
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, scan
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, core_is_free, one_thread, scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,13 +123,13 @@ def search_pruned(
 
 
 def _read_all(blocks: Sequence[PrunedBlock], coefficients: Floats, out: Floats, sizes: Sizes) -> None:
-    """Write the products of the first piece of all rows to ``out``; two threads share the work when it is long."""
+    """Write the products of the first piece of all rows to ``out``; a second thread helps where it can and it is long."""
 
     def work(start: int, end: int) -> None:
         for number in range(start, end):
             blocks[number].read(0, coefficients, out[number], product=sizes.product)
 
-    if len(blocks) * sizes.block < sizes.shared or len(blocks) < 2:
+    if len(blocks) * sizes.block < sizes.shared or len(blocks) < 2 or not core_is_free():
         work(0, len(blocks))
         return
     middle = len(blocks) // 2
