@@ -183,11 +183,12 @@ class Run:
         context.run(composing.set, driver)
         self._live += 1
         drivers = self._drivers
-        drivers.append(
-            driver
-        )  # before it starts: where loops nest, a deadline may pass within its first step
+        drivers.append(driver)  # first: where loops nest, a deadline may pass within its first step
         driver.task = asyncio.Task(
-            self._drive(driver, context), loop=self._loop, eager_start=True, context=context
+            self._drive(driver, context),
+            loop=self._loop,
+            eager_start=True,  # type: ignore[call-arg, unused-ignore]  # 3.11 has none, and never gets here
+            context=context,
         )
         if driver.at < 0:  # it has ended already; kept here it would hold the run in a cycle
             if drivers[-1] is driver:

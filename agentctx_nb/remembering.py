@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.model import Entity, Memory, as_entity, as_message
+from agentctx_nb.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from agentctx_nb.memory.store import EmbedderMark, Store
@@ -63,6 +65,8 @@ class Remembering:
         self, memories: Iterable[MessageLike], table_name: str = "messages", *, unique: bool = False
     ) -> list[str]:
         """Store many memories, all or none of them, and return their ids."""
+        if isinstance(memories, str | bytes | Mapping | Memory) or not isinstance(memories, Iterable):
+            raise DefinitionTypeError(f"create_memories takes a list of memories, not {shown(memories)}")
         given = [self._ours(memory) for memory in memories]
         embedded = next((memory.embedding for memory in given if memory.embedding is not None), None)
         mark = await self.mark_for(embedded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from agentctx_nb.names import shown
 from agentctx_nb.remembering import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from os import PathLike
     from typing import Literal
 
@@ -91,8 +92,13 @@ class Searching(Remembering):
         """Return the vectors of many texts as one float32 array, a row each."""
         from agentctx_nb.search.embedder import embed_async
 
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise DefinitionTypeError("embed_many takes a list of texts; embed takes one")
+        if isinstance(texts, str) or not isinstance(texts, Sequence):
+            raise DefinitionTypeError(
+                f"embed_many takes a list of texts, not {shown(texts)}; embed takes one"
+            )
+        for text in texts:
+            if not isinstance(text, str):
+                raise DefinitionTypeError(f"embed_many takes texts, but one is {shown(text)}")
         return await embed_async(self.embedder, texts, kind, run=self.threads.run)
 
     async def embedder_mark(self) -> EmbedderMark:
@@ -116,7 +122,11 @@ class Searching(Remembering):
             return None
         if self._embedder_given is not None:
             return await self.embedder_mark()
-        if self._embedder is not None and len(embedding) == self._embedder.dim:
+        try:
+            size = len(embedding)
+        except TypeError:  # no vector at all, which the store says
+            return None
+        if self._embedder is not None and size == self._embedder.dim:
             return await self.embedder_mark()
         return None
 
@@ -167,12 +177,12 @@ class Searching(Remembering):
         rules = {"room_id": room_id, "threshold": threshold, "count": count}
         candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
         if room_id is not None:
-            everywhere = await self.store.search_memories(
-                **wanted, room_id=None, count=NEAR_THE_CUT + (count or 0)
-            )
+            everywhere = await self.store.search_memories(**wanted, room_id=None, count=SAMPLED_ROWS)
             others = [memory for memory in everywhere if memory.room_id != room_id]
             candidates += judge(others, **rules, near=NEAR_THE_CUT)
-        blind = await self.store.get_memories(table_name=wanted["table_name"], room_id=room_id)
+        unfit = ("embedding", "query", "match_threshold", "approximate", "mark")
+        conditions = {name: value for name, value in wanted.items() if name not in unfit}
+        blind = await self.store.get_memories(**conditions, room_id=room_id, count=SAMPLED_ROWS)
         candidates += [Candidate(m, None, "no embedding") for m in blind if m.embedding is None][
             :NEAR_THE_CUT
         ]
@@ -194,10 +204,11 @@ class Searching(Remembering):
 
         sample = await self.store.get_memories(table_name=table_name, count=SAMPLED_ROWS)
         vectors = np.array([m.embedding for m in sample if m.embedding is not None], dtype=np.float32)
+        if len(vectors):
+            lengths = np.linalg.norm(vectors, axis=1)
+            vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
         if len(vectors) < 2:
             return self.embedder.default_threshold
-        lengths = np.linalg.norm(vectors, axis=1)
-        vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
         random = np.random.default_rng(0)  # the same table, the same cut
         one, other = random.integers(0, len(vectors), (2, SAMPLED_PAIRS))
         apart = one != other
@@ -211,13 +222,15 @@ class Searching(Remembering):
     async def reembed(self, table_name: str, *, progress: Callable[[int, int], Any] | None = None) -> int:
         """Make the vectors of a table anew with this runtime's embedder; return how many there are.
 
+        A row without a vector stays without one.
+
         ``progress(done, total)`` is called after each batch. The table keeps its old vectors until all
         new ones are made.
         """
         from agentctx_nb.memory.store import MissingVectorsError
 
         rows = await self.store.get_memories(table_name=table_name)
-        memories = [m for m in rows if m.content.text or m.embedding is not None]
+        memories = [m for m in rows if m.embedding is not None]
         vectors: dict[str, Any] = {}
         while True:
             for start in range(0, len(memories), REEMBED_BATCH):
@@ -258,9 +271,13 @@ class Searching(Remembering):
         return wanted
 
     async def _threshold(self, wanted: dict[str, Any]) -> tuple[float | None, str]:
+        from agentctx_nb.memory.checks import check_count, check_threshold
+
+        check_count(wanted.get("count"))
         threshold = wanted.get("match_threshold")
-        if threshold == "auto":
+        if isinstance(threshold, str) and threshold == "auto":
             return await self.auto_threshold(wanted["table_name"]), "auto"
         if isinstance(threshold, str):
             raise DefinitionError(f"match_threshold is a cosine, None or 'auto', not {shown(threshold)}")
+        threshold = check_threshold(threshold)
         return (threshold, "given") if threshold else (None, "none")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import logging
 import os
 import platform
 import re
@@ -23,6 +24,7 @@ import sys
 import sysconfig
 import time
 import tracemalloc
+import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
@@ -76,6 +78,7 @@ def texts() -> Iterator[str]:
     ):
         for path in sorted(Path(folder).rglob("*.py")):
             try:
+                warnings.simplefilter("ignore")  # of source that is not ours
                 tree = ast.parse(path.read_text(encoding="utf-8"))
             except (SyntaxError, ValueError, OSError, RecursionError):
                 continue
@@ -106,6 +109,7 @@ def real_vectors(count: int) -> np.ndarray | None:
     wordllama = peer("wordllama")
     if wordllama is None:
         return None
+    logging.getLogger().setLevel(logging.WARNING)  # it turns everybody's messages on
     found = list(islice(sentences(), 2 * count))
     if len(found) < count:
         print(f"only {len(found):,} sentences on this machine, {count:,} needed: synthetic vectors instead")
@@ -119,7 +123,8 @@ def real_vectors(count: int) -> np.ndarray | None:
     for start in range(0, count, 10_000):
         batch = [found[at] for at in order[start : start + 10_000].tolist()]
         rows[start : start + len(batch)] = model.embed(batch, norm=False)
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return rows
 
 
 def made_vectors(count: int) -> np.ndarray:

@@ -26,8 +26,10 @@ _LONGEST_TITLE = 300  # characters; more is a page whose title nobody closed
 
 def read_html(text: str) -> list[Block]:
     """Return the blocks of a page; scripts, styles and navigation are left out."""
+    # The parser reads on to the end from every tag that nothing closes, so those after the last one are text.
+    closed = text.rfind(">") + 1
     reader = _Reader()
-    reader.feed(text)
+    reader.feed(text[:closed] + text[closed:].replace("<", "&lt;"))
     reader.close()
     return reader.finish()
 

@@ -126,9 +126,12 @@ def open_file(path: Path) -> sqlite3.Connection:
 def _format(connection: sqlite3.Connection, path: Path) -> int:
     """Return which format the file has, 0 when it is empty; raise when it is none of ours."""
     if _pragma(connection, "application_id") != _OURS:
-        if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        # Asked again after the tables: another process may have made the file ours between the two.
+        tables = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if tables and _pragma(connection, "application_id") != _OURS:
             raise StoreError(f"{path} is an SQLite file of another program; name another file")
-        return 0
+        if not tables:
+            return 0
     found = _pragma(connection, "user_version")
     if found > FORMAT:
         raise StoreError(

@@ -16,7 +16,7 @@ from agentctx_nb import errors
 from agentctx_nb.search.basis import Basis, fit
 from agentctx_nb.search.batch import search_many_all, search_many_pruned, search_many_rows
 from agentctx_nb.search.best import Best
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, sizes_for
 from agentctx_nb.search.pruning import PrunedBlock, search_all, search_pruned
 from agentctx_nb.search.rows import RowBlock
 from agentctx_nb.search.signs import Signs, search_signs, signs_for
@@ -50,7 +50,7 @@ class VectorIndex:
         if dim < 1:
             raise errors.DefinitionError(f"an index needs at least 1 dimension, not {dim}")
         self.dim = dim
-        self._sizes = sizes if sizes is not None else Sizes()
+        self._sizes = sizes if sizes is not None else sizes_for(dim)
         self._margin = dim * 1.2e-7 + 4e-6  # at most what float32 products of unit vectors are wrong by
         self._shape = (dim,)
         self._probe = np.full(dim, 1e-20, np.float32)  # a product with it is finite where every number is

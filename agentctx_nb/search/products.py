@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "one_thread", "scan"]
+__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "one_thread", "scan", "sizes_for"]
 
 Floats: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
@@ -54,13 +54,19 @@ class Sizes:
     second: int = 30
     third: int = 48
     step: int = 8
-    rotated: int = 512
+    rotated: int = 384
     sample: int = 4096
     per_search: int = 1
     waiting: int = 16
     shared: int = 200_000
     gathered: float = 200.0
     few: float = 0.006
+
+
+def sizes_for(dim: int) -> Sizes:
+    """Return the usual sizes: blocks of longer rows hold fewer of them, so that encoding one takes about 20 to 50 ms."""
+    block = 8192 if dim <= 384 else 4096 if dim <= 768 else 2048
+    return Sizes(block=block, waiting=16 * 8192 // block)
 
 
 def scan(coefficients: Floats, table: Floats, out: Floats, *, product: int) -> None:

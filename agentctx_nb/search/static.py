@@ -26,6 +26,7 @@ __all__ = ["StaticEmbedder", "StaticTokens"]
 TABLE = Path(__file__).parent / "data" / "static.npz"
 _MOST_WORDS = 4096  # of one text; what comes after them is not read
 _CACHED_WORDS = 50_000
+_LONGEST_WORD = 100  # characters; what follows in a longer one, a key or a data URL, says nothing
 
 
 class StaticTokens:
@@ -103,7 +104,7 @@ class StaticEmbedder:
 
 def _signs_of(word: str, dim: int) -> NDArray[np.float32]:
     """Return a vector for a word of another script: near those of words that share three letters in a row."""
-    marked = f"<{word}>"
+    marked = f"<{word[:_LONGEST_WORD]}>"
     vector = np.zeros(dim, np.float32)
     count = max(len(marked) - 2, 1)
     for start in range(count):

@@ -226,3 +226,65 @@ def test_a_memory_gets_the_agent_it_belongs_to():
         return [(await runtime.get_memory_by_id(name)).agent_id for name in "ab"]
 
     assert run(main()) == ["librarian", "other"]
+
+
+@pytest.mark.parametrize("given", ["ab", {"content": {"text": "hi"}, "roomId": "r"}, Memory("a"), None, 5])
+def test_many_memories_are_a_list_and_nothing_else(given):
+    async def main():
+        runtime = AgentRuntime()
+        with pytest.raises(DefinitionTypeError, match="create_memories takes a list of memories"):
+            await runtime.create_memories(given, "q")
+        return await runtime.get_memories(table_name="q")
+
+    assert run(main()) == []
+
+
+def test_a_table_of_vectors_that_say_nothing_has_the_embedders_own_threshold():
+    async def main():
+        runtime = AgentRuntime(embedder=Compass())
+        await runtime.create_memories([{"text": "a", "embedding": [0.0, 0.0]} for _ in range(3)], "documents")
+        return await runtime.auto_threshold("documents")
+
+    assert run(main()) == 0.5
+
+
+def test_reembed_leaves_rows_without_a_vector_as_they_are_and_takes_those_without_a_text():
+    async def main():
+        runtime = AgentRuntime(embedder=Compass())
+        await runtime.create_memory({"text": "east", "id": "no vector"}, "documents")
+        await runtime.create_memory({"content": {}, "id": "no text", "embedding": [1.0, 0.0]}, "documents")
+        count = await runtime.reembed("documents")
+        return count, (await runtime.get_memory_by_id("no vector")).embedding
+
+    assert run(main()) == (1, None)
+
+
+@pytest.mark.parametrize("embedding", [5, True, [[1.0, 2.0]], "ab"])
+def test_what_is_no_vector_is_refused_in_words(embedding):
+    async def main():
+        runtime = AgentRuntime()
+        await runtime.embed("anything")
+        await runtime.create_memory({"text": "a", "embedding": embedding}, "documents")
+
+    with pytest.raises(DefinitionError, match=r"embedding|vector"):
+        run(main())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"match_count": -1}, {"match_count": 1.5}, {"match_threshold": float("nan")}, {"match_threshold": True}],
+)
+def test_an_explanation_refuses_what_a_search_refuses(wrong):
+    async def main():
+        runtime = await filled(AgentRuntime(embedder=Compass()))
+        for ask in (runtime.search_memories, runtime.explain_search):
+            with pytest.raises(DefinitionError):
+                await ask(table_name="documents", query="east", **wrong)
+
+    run(main())
+
+
+@pytest.mark.parametrize("texts", [None, 5, "one", {"a"}, ["a", 5], (text for text in "ab")])
+def test_many_texts_are_a_list_of_texts(texts):
+    with pytest.raises(DefinitionTypeError, match="embed_many takes"):
+        run(AgentRuntime(embedder=Compass()).embed_many(texts))
