@@ -9,14 +9,9 @@ import pytest
 
 from agentctx_nb import AgentRuntime, Provider, execution
 from agentctx_nb.errors import CycleError, DefinitionError, ProviderTimeoutError
+from tests.core.bounded import bounded
 
 FAR = 60
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
 
 
 def run(runtime, *args, **options):

@@ -10,19 +10,9 @@ import pytest
 
 from agentctx_nb import AgentRuntime, Content, Memory, Provider, flights
 from agentctx_nb.errors import ProviderCancelledError
+from tests.core.bounded import bounded, until
 
 FAR = 60
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
-
-
-async def until(condition):
-    while not condition():  # noqa: ASYNC110  an event for each condition would say less
-        await asyncio.sleep(0.001)
 
 
 def run(runtime, message="hello", *args, **options):

@@ -7,38 +7,9 @@ import time
 
 import pytest
 
-from agentctx_nb import AgentRuntime, Provider, execution
+from agentctx_nb import Provider, execution
 from agentctx_nb.errors import DefinitionError, ProviderTimeoutError
-
-FAR = 60
-
-
-async def quick():
-    return "quick"
-
-
-async def hangs():
-    await asyncio.sleep(FAR)
-    return "hung"
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
-
-
-async def until(condition):
-    while not condition():  # noqa: ASYNC110  an event for each condition would say less
-        await asyncio.sleep(0.001)
-
-
-def runtime_of(**gets):
-    runtime = AgentRuntime()
-    for name, given in gets.items():
-        get, timeout = given if isinstance(given, tuple) else (given, None)
-        runtime.register_provider(Provider(name, get, timeout=timeout))
-    return runtime
+from tests.core.bounded import FAR, bounded, hangs, quick, runtime_of, until
 
 
 def run(runtime, **options):

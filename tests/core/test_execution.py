@@ -9,37 +9,15 @@ import time
 
 import pytest
 
-from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.errors import ProviderCancelledError
+from tests.core.bounded import bounded, quick, runtime_of
 
 FAR = 60  # seconds nobody waits for: what reaches it fails by the bound of its test
 variable = contextvars.ContextVar("variable", default="clean")
 
 
-def runtime_of(**gets):
-    runtime = AgentRuntime()
-    for name, get in gets.items():
-        runtime.register_provider(Provider(name, get))
-    return runtime
-
-
 def run(runtime, **options):
     return asyncio.run(bounded(runtime.compose_state("hello", **options)))
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
-
-
-async def quick():
-    return "quick"
-
-
-async def hangs():
-    await asyncio.sleep(FAR)
-    return "hung"
 
 
 # Concurrency ------------------------------------------------------------------------------

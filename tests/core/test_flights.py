@@ -9,17 +9,7 @@ import pytest
 
 from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.errors import CompositionRecursionError
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
-
-
-async def until(condition):
-    while not condition():  # noqa: ASYNC110  an event for each condition would say less
-        await asyncio.sleep(0.001)
+from tests.core.bounded import bounded, until
 
 
 def run(runtime):

@@ -7,10 +7,7 @@ import inspect
 
 from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.stopwatch import timed
-
-
-async def quick():
-    return "quick"
+from tests.core.bounded import quick
 
 
 class Answer:

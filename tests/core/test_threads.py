@@ -19,27 +19,10 @@ import pytest
 
 from agentctx_nb import AgentRuntime, Provider
 from agentctx_nb.errors import ProviderCancelledError
+from tests.core.bounded import bounded, runtime_of, until
 
 ROOT = Path(__file__).parents[2]
 variable = contextvars.ContextVar("variable", default="clean")
-
-
-async def bounded(work, seconds=20):
-    """Fail instead of hanging."""
-    async with asyncio.timeout(seconds):
-        return await work
-
-
-async def until(condition):
-    while not condition():  # noqa: ASYNC110  an event for each condition would say less
-        await asyncio.sleep(0.001)
-
-
-def runtime_of(**gets):
-    runtime = AgentRuntime()
-    for name, get in gets.items():
-        runtime.register_provider(Provider(name, get))
-    return runtime
 
 
 def run(runtime, *args, **options):

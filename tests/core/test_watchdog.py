@@ -5,22 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 
-from agentctx_nb import AgentRuntime, Provider, execution
-
-
-def runtime_of(**gets):
-    runtime = AgentRuntime()
-    for name, get in gets.items():
-        runtime.register_provider(Provider(name, get))
-    return runtime
+from agentctx_nb import Provider, execution
+from tests.core.bounded import quick, runtime_of
 
 
 def run(runtime):
     return asyncio.run(asyncio.wait_for(runtime.compose_state("hello"), 20))
-
-
-async def quick():
-    return "quick"
 
 
 def slow_warnings(caplog):

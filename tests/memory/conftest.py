@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,22 @@ def store(request, tmp_path):
     opened = STORES[request.param](tmp_path)
     yield opened
     asyncio.run(opened.close())
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "agent.db"
+
+
+@pytest.fixture
+def opened(path):
+    """Open the file of the test, as often as it is called."""
+    stores = []
+
+    def open_another() -> SqliteStore:
+        stores.append(SqliteStore(path))
+        return stores[-1]
+
+    yield open_another
+    for store in stores:
+        asyncio.run(store.close())

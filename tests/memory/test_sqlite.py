@@ -6,56 +6,14 @@ import asyncio
 import sqlite3
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from agentctx_nb.errors import DefinitionError
-from agentctx_nb.memory import EmbedderMark, sqlite_write
+from agentctx_nb.memory import sqlite_write
 from agentctx_nb.memory.sqlite import SqliteStore
 from agentctx_nb.model import Entity, Memory
-
-MARK = EmbedderMark("small", 2, "f1")
-
-
-def run(coroutine):
-    return asyncio.run(coroutine)
-
-
-@pytest.fixture
-def path(tmp_path) -> Path:
-    return tmp_path / "agent.db"
-
-
-@pytest.fixture
-def opened(path):
-    """Open the file of the test, as often as it is called."""
-    stores = []
-
-    def open_another() -> SqliteStore:
-        stores.append(SqliteStore(path))
-        return stores[-1]
-
-    yield open_another
-    for store in stores:
-        run(store.close())
-
-
-def put(store, text, table="documents", **fields) -> str:
-    mark = fields.pop("mark", None)
-    return run(store.create_memory(Memory(text, **fields), table, mark=mark))
-
-
-def found(store, **arguments) -> list[str]:
-    hits = run(store.search_memories(**{"table_name": "documents", "embedding": [1.0, 0.0], **arguments}))
-    return [hit.content.text for hit in hits]
-
-
-def execute(path, script: str) -> None:
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    connection.close()
-
+from tests.memory.sqlite_asking import MARK, execute, found, put, run
 
 # It stays ------------------------------------------------------------------------------------
 
