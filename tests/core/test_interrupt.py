@@ -22,14 +22,15 @@ async def nothing():
     return "nothing"
 
 
-def interrupt_after(seconds, *, once=lambda: True):
+def interrupt_after(seconds, *, once=lambda: True, unless=lambda: False):
     """Press Ctrl-C that long after ``once()`` holds: on a busy machine nothing else says when."""
 
     def send():
         while not once():
             time.sleep(0.01)
         time.sleep(seconds)
-        os.kill(os.getpid(), signal.SIGINT)
+        if not unless():
+            os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=send, daemon=True).start()
 
@@ -98,7 +99,9 @@ def test_an_interrupt_cancels_cleans_up_and_ends_as_keyboard_interrupt(kind, log
 
 def test_a_second_press_reaches_what_goes_on_after_the_first(log):
     interrupt_after(0.2)
-    interrupt_after(0.2, once=lambda: log)
+    # Pressed again until it is felt: signals do not queue, and one that meets the watchdog's own is lost.
+    for press in range(5):
+        interrupt_after(0.3 + 0.9 * press, once=lambda: log, unless=lambda: len(log) > 1)
     with pytest.raises(KeyboardInterrupt):
         run_sync(failing_first(log))
     assert log == ["cancelled", "cancelled"]
