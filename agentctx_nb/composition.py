@@ -7,6 +7,7 @@ from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from agentctx_nb.driver import refuse_recursion
+from agentctx_nb.errand import end_with_its_thread
 from agentctx_nb.errors import (
     DefinitionError,
     DefinitionTypeError,
@@ -26,7 +27,6 @@ from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import Record
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
 from agentctx_nb.state import EMPTY_STATE, ProviderEntry, State, dependency_state, fold
-from agentctx_nb.threads import end_with_its_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

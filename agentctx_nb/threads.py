@@ -10,57 +10,20 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from contextvars import Context, ContextVar, copy_context
+from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentctx_nb.bridge import home_loop
+from agentctx_nb.errand import Errand, current_errand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["WorkerThreads", "end_with_its_thread"]
+__all__ = ["WorkerThreads"]
 
 T = TypeVar("T")
 IDLE_SECONDS = 10.0
-
-
-class _Errand:
-    """What a worker thread does for one caller, and the tasks it has started on the caller's loop."""
-
-    __slots__ = ("loop", "over", "tasks")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.over = False
-        self.tasks: set[asyncio.Task[Any]] = set()
-
-    async def abandon(self) -> None:
-        self.over = True
-        tasks = {task for task in self.tasks if not task.done()}
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-
-_errand: ContextVar[_Errand | None] = ContextVar("agentctx_nb_errand", default=None)
-
-
-def end_with_its_thread() -> None:
-    """Tie the current task to the caller of the worker thread that started it, if one did.
-
-    It is cancelled with that caller, and at once where the caller has gone already.
-    """
-    errand = _errand.get()
-    if errand is None or errand.loop is not asyncio.get_running_loop():
-        return
-    _errand.set(None)  # what this task starts in its turn ends with it
-    if errand.over:
-        raise asyncio.CancelledError
-    task = asyncio.current_task()
-    assert task is not None
-    errand.tasks.add(task)
 
 
 class WorkerThreads:
@@ -85,8 +48,8 @@ class WorkerThreads:
         loop = asyncio.get_running_loop()
         context = copy_context()
         context.run(home_loop.set, loop)
-        errand = _Errand(loop)
-        context.run(_errand.set, errand)
+        errand = Errand(loop)
+        context.run(current_errand.set, errand)
         answer: asyncio.Future[T] = loop.create_future()
         self._submit(lambda: _work(function, args, context, loop, answer))
         try:
