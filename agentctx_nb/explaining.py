@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.names import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from agentctx_nb.model import Memory
+    from agentctx_nb.render.table import Table
 
-__all__ = ["Candidate", "SearchExplanation", "judge"]
+__all__ = ["Candidate", "SearchExplanation", "first_that", "judge"]
+
+_LOOKED_AT = (200, 2_000, 50_000)  # rows; of a larger table the explanation says how far it looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +31,19 @@ class Candidate:
     verdict: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchExplanation:
-    """The candidates of one search, best first, and the cut they were held to.
+    """The candidates of one search, best first, and the cut they were held to; printed it is a table.
 
     ``threshold`` is None where there was no cut; ``threshold_from`` says where it came from: "given",
-    "auto" or "none".
+    "auto" or "none". ``note`` says how far was looked where not to the end.
     """
 
     candidates: tuple[Candidate, ...]
     threshold: float | None
     threshold_from: str
     mask: Callable[[str], str] = str
+    note: str = ""
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
@@ -61,20 +67,20 @@ class SearchExplanation:
         return self._table().to_frame()
 
     def __repr__(self) -> str:
-        return self.mask(
-            f"<SearchExplanation: {len(self.kept)} of {len(self)} candidates kept, {self._cut()}>"
-        )
+        return self._table().to_text()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        bundle: dict[str, str] = self._table()._repr_mimebundle_(include, exclude)
-        return bundle
+        return self._table()._repr_mimebundle_(include, exclude)
 
-    def _cut(self) -> str:
-        if self.threshold is None:
-            return "no threshold"
-        return f"threshold {self.threshold:.3f} ({self.threshold_from})"
+    def _said(self) -> str:
+        cut = (
+            "no threshold"
+            if self.threshold is None
+            else f"threshold {self.threshold:.3f} ({self.threshold_from})"
+        )
+        return f"{len(self.kept):,} of {counted(len(self), 'candidate')} kept, {cut}"
 
-    def _table(self) -> Any:
+    def _table(self) -> Table:
         from agentctx_nb.render.table import Table
 
         rows = tuple(
@@ -89,7 +95,24 @@ class SearchExplanation:
             for number, c in enumerate(self.candidates, start=1)
         )
         columns = ("rank", "similarity", "verdict", "room", "source", "text")
-        return Table(columns, rows, title="What the search looked at", note=self._cut(), mask=self.mask)
+        title = "What the search looked at" + (f" ({self.note})" if self.note else "")
+        return Table(columns, rows, title=title, note=self._said(), mask=self.mask)
+
+
+async def first_that(
+    read: Callable[[int], Awaitable[list[Memory]]], fits: Callable[[Memory], bool], *, enough: int
+) -> tuple[list[Memory], int | None]:
+    """Return the first ``enough`` that fit of what ``read(most)`` returns, looking no further than needed.
+
+    The number is how many were looked at where there may be more behind them, else None.
+    """
+    found: list[Memory] = []
+    for most in _LOOKED_AT:
+        rows = await read(most)
+        found = [memory for memory in rows if fits(memory)][:enough]
+        if len(found) == enough or len(rows) < most:
+            return found, None
+    return found, _LOOKED_AT[-1]
 
 
 def judge(

@@ -62,15 +62,26 @@ class Remembering:
         return await self.store.create_memory(given, table_name, unique=unique, mark=mark)
 
     async def create_memories(
-        self, memories: Iterable[MessageLike], table_name: str = "messages", *, unique: bool = False
+        self,
+        memories: Iterable[MessageLike],
+        table_name: str = "messages",
+        *,
+        unique: bool = False,
+        replacing: Iterable[str] = (),
     ) -> list[str]:
-        """Store many memories, all or none of them, and return their ids."""
+        """Store many memories, all or none of them, and return their ids.
+
+        The rows whose ids ``replacing`` names are gone with the same write, so that nobody sees old and new
+        ones together or neither, even where the process is killed.
+        """
         if isinstance(memories, str | bytes | Mapping | Memory) or not isinstance(memories, Iterable):
             raise DefinitionTypeError(f"create_memories takes a list of memories, not {shown(memories)}")
         given = [self._ours(memory) for memory in memories]
         embedded = next((memory.embedding for memory in given if memory.embedding is not None), None)
         mark = await self.mark_for(embedded)
-        return await self.store.create_memories(given, table_name, unique=unique, mark=mark)
+        return await self.store.create_memories(
+            given, table_name, unique=unique, mark=mark, replacing=replacing
+        )
 
     def _ours(self, memory: MessageLike) -> Memory:
         given = as_message(memory)

@@ -162,10 +162,11 @@ class Searching(Remembering):
     ) -> SearchExplanation:
         """Search as `search_memories` does, and return every candidate near the cut with its verdict.
 
-        Beside what is kept it holds the five best that were not, rows of other rooms that would have
-        been, and rows of this room without a vector.
+        Beside what is kept it holds the five best that were not, the five best of other rooms, and the five
+        newest of this room without a vector. In a table of more than 50,000 rows the last two may not be
+        found; its ``note`` then says how far it looked.
         """
-        from agentctx_nb.explaining import Candidate, SearchExplanation, judge
+        from agentctx_nb.explaining import Candidate, SearchExplanation, first_that, judge
 
         wanted = await self._read_search(given, arguments, of="explain_search")
         threshold, threshold_from = await self._threshold(wanted)
@@ -176,17 +177,27 @@ class Searching(Remembering):
         ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
         rules = {"room_id": room_id, "threshold": threshold, "count": count}
         candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
+        notes = []
         if room_id is not None:
-            everywhere = await self.store.search_memories(**wanted, room_id=None, count=SAMPLED_ROWS)
-            others = [memory for memory in everywhere if memory.room_id != room_id]
+            others, looked_at = await first_that(
+                lambda most: self.store.search_memories(**wanted, room_id=None, count=most),
+                lambda memory: memory.room_id != room_id,
+                enough=NEAR_THE_CUT,
+            )
             candidates += judge(others, **rules, near=NEAR_THE_CUT)
+            if looked_at is not None:
+                notes.append(f"other rooms: the best {looked_at:,} rows")
         unfit = ("embedding", "query", "match_threshold", "approximate", "mark")
         conditions = {name: value for name, value in wanted.items() if name not in unfit}
-        blind = await self.store.get_memories(**conditions, room_id=room_id, count=SAMPLED_ROWS)
-        candidates += [Candidate(m, None, "no embedding") for m in blind if m.embedding is None][
-            :NEAR_THE_CUT
-        ]
-        return SearchExplanation(tuple(candidates), threshold, threshold_from, self.mask)
+        blind, looked_at = await first_that(
+            lambda most: self.store.get_memories(**conditions, room_id=room_id, count=most),
+            lambda memory: memory.embedding is None,
+            enough=NEAR_THE_CUT,
+        )
+        candidates += [Candidate(memory, None, "no embedding") for memory in blind]
+        if looked_at is not None:
+            notes.append(f"no embedding: the newest {looked_at:,} rows")
+        return SearchExplanation(tuple(candidates), threshold, threshold_from, self.mask, "; ".join(notes))
 
     async def auto_threshold(self, table_name: str = "documents") -> float:
         """Return the cosine that one in a hundred random pairs of a table reaches.
@@ -196,6 +207,9 @@ class Searching(Remembering):
         table of fewer than 500 vectors most texts have their subject in common, so there it is no higher
         than the embedder's own default.
         """
+        from agentctx_nb.memory.checks import check_table_name
+
+        check_table_name(table_name)
         rows = (await self.store.stats()).memories.get(table_name, 0)
         known = self._thresholds.get(table_name)
         if known is not None and abs(rows - known[0]) <= known[0] / 10:
@@ -229,6 +243,10 @@ class Searching(Remembering):
         """
         from agentctx_nb.memory.store import MissingVectorsError
 
+        if progress is not None and not callable(progress):
+            raise DefinitionTypeError(
+                f"progress is called as progress(done, total); {shown(progress)} is no function"
+            )
         rows = await self.store.get_memories(table_name=table_name)
         memories = [m for m in rows if m.embedding is not None]
         vectors: dict[str, Any] = {}

@@ -59,8 +59,9 @@ def resolve(path: str | os.PathLike[str]) -> Path:
         raise DefinitionTypeError(f"learn takes the path of a file or folder, not {shown(path)}")
     if not os.fspath(path).strip():
         raise DefinitionError("learn needs the path of a file or folder")
-    given = Path(path).expanduser()
+    given = Path(path)
     try:
+        given = given.expanduser()
         real = given.resolve(strict=True)
     except FileNotFoundError as error:
         near = _beside(given)

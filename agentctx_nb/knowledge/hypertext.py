@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 from agentctx_nb.knowledge.blocks import Block, HeadingPath
+from agentctx_nb.knowledge.tags import attributes_of, pieces
 
 __all__ = ["read_html"]
 
@@ -26,11 +26,14 @@ _LONGEST_TITLE = 300  # characters; more is a page whose title nobody closed
 
 def read_html(text: str) -> list[Block]:
     """Return the blocks of a page; scripts, styles and navigation are left out."""
-    # The parser reads on to the end from every tag that nothing closes, so those after the last one are text.
-    closed = text.rfind(">") + 1
     reader = _Reader()
-    reader.feed(text[:closed] + text[closed:].replace("<", "&lt;"))
-    reader.close()
+    for piece in pieces(text):
+        if piece.kind == "text":
+            reader.take(piece.text, piece.line)
+        elif piece.kind == "start":
+            reader.open(piece.text, piece.attributes)
+        else:
+            reader.close(piece.text)
     return reader.finish()
 
 
@@ -43,9 +46,8 @@ class _Dropping(NamedTuple):
     headings: HeadingPath
 
 
-class _Reader(HTMLParser):
+class _Reader:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._blocks: list[Block] = []
         self._path = HeadingPath()
         self._parts: list[str] = []
@@ -59,12 +61,13 @@ class _Reader(HTMLParser):
         self._in_title = False
         self._dropping: _Dropping | None = None
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def open(self, tag: str, attributes: str) -> None:
+        """Take the beginning of an element."""
         if tag in _BREAKS:
             self._flush()
             self._in_title = tag == "title"
         if self._dropping is None:
-            if tag in _DROPPED or ("role", "navigation") in attrs:
+            if tag in _DROPPED or _is_navigation(attributes):
                 self._flush()
                 self._dropping = _Dropping(tag, 1, len(self._blocks), self._path.copy())
         elif tag == self._dropping.tag:
@@ -82,7 +85,8 @@ class _Reader(HTMLParser):
         elif tag in _CELLS and self._line:
             self._parts.append(" | ")
 
-    def handle_endtag(self, tag: str) -> None:
+    def close(self, tag: str) -> None:
+        """Take the end of an element."""
         if tag in _BREAKS:
             self._flush()
             self._in_title = False
@@ -99,11 +103,12 @@ class _Reader(HTMLParser):
                 del self._blocks[dropping.before :]
                 self._path, self._dropping = dropping.headings, None
 
-    def handle_data(self, data: str) -> None:
+    def take(self, data: str, line: int) -> None:
+        """Take a text that begins in ``line``."""
         if self._dropping is not None and self._dropping.tag in _NEVER_SHOWN:
             return
         if not self._line and data.strip():
-            self._line = self.getpos()[0] + data[: len(data) - len(data.lstrip())].count("\n")
+            self._line = line + data[: len(data) - len(data.lstrip())].count("\n")
         self._parts.append(data if self._preformatted else _SPACE.sub(" ", data))
 
     def finish(self) -> list[Block]:
@@ -148,3 +153,7 @@ class _Reader(HTMLParser):
         if self._rows and not self._tables:
             self._blocks.append(Block("\n".join(self._rows), self._rows_line, self._path.path, "whole"))
             self._rows = []
+
+
+def _is_navigation(attributes: str) -> bool:
+    return "navigation" in attributes and attributes_of(attributes).get("role") == "navigation"

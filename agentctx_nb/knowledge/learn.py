@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, MissingExtraError
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, MissingExtraError, did_you_mean
 from agentctx_nb.knowledge.blocks import UnreadableError
 from agentctx_nb.knowledge.chunks import split
 from agentctx_nb.knowledge.files import find, is_gone, matches, resolve, storable
@@ -22,12 +23,12 @@ from agentctx_nb.knowledge.rows import Known, Version, as_memories, key_of, know
 from agentctx_nb.names import counted, shown
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from agentctx_nb.knowledge.chunks import Chunk
     from agentctx_nb.knowledge.files import Found
+    from agentctx_nb.model import Memory
 
 __all__ = ["CHUNK_CHARS", "OVERLAP_CHARS", "learn"]
 
@@ -100,7 +101,7 @@ async def learn(
     if real.is_dir():
         await work.remove_gone(found, pattern)
     files = tuple([work.files[source] for source in sorted(work.files)])
-    return Learned(files, table_name, room, _left_out(found), runtime.mask)
+    return Learned(files, table_name, room, _left_out(found, pattern), runtime.mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,19 +210,19 @@ class _Work:
                 continue
             place = found.root / source
             if await self._runtime.threads.run(is_gone, place):
-                await _to_the_end(self._delete(self.known[key].ids))
+                await _to_the_end(self._store([], self.known[key].ids))
                 self.report(source, 0, "removed")
 
     async def _keep(self, source: str, known: Known, version: Version) -> None:
-        """Leave a file as it is, but for rows of another version that a run left when it was killed."""
+        """Leave a file as it is, but for rows of another version, which a run at the same time may leave."""
         kept = known.of(version)
         stale = [row for row in known.ids if row not in kept]
         if stale:
-            await _to_the_end(self._delete(stale))
+            await _to_the_end(self._store([], stale))
         self.report(source, len(kept), "replaced" if stale else "unchanged")
 
     async def _replace(self, new: _New, vectors: list[Any], known: Known) -> None:
-        """Store the new rows, all or none, and only then delete the old ones."""
+        """Store the new rows in place of the old ones, in one step."""
         memories = as_memories(
             new.chunks,
             vectors,
@@ -234,18 +235,18 @@ class _Work:
         ids = {str(memory.id) for memory in memories}
         there = known.of(new.version) & ids
         missing = [memory for memory in memories if memory.id not in there]
-        if missing:
-            try:
-                await self._runtime.create_memories(missing, self._table_name)
-            except DefinitionError:
-                # Another run was faster, with vectors that differ in their last bits: its rows will do.
-                if await self._runtime.get_memory_by_id(missing[0].id) is None:
-                    raise
-        await self._delete([row for row in known.ids if row not in ids])
+        old = [row for row in known.ids if row not in ids]
+        try:
+            await self._store(missing, old)
+        except DefinitionError:
+            # Another run was faster, with vectors that differ in their last bits: its rows will do.
+            if not missing or await self._runtime.get_memory_by_id(missing[0].id) is None:
+                raise
+            await self._store([], old)
 
-    async def _delete(self, ids: list[str]) -> None:
-        for row in ids:
-            await self._runtime.delete_memory(row)
+    async def _store(self, memories: list[Memory], old: list[str]) -> None:
+        if memories or old:
+            await self._runtime.create_memories(memories, self._table_name, replacing=old)
 
 
 async def _check_embedder(runtime: Any, table_name: str) -> None:
@@ -275,8 +276,8 @@ async def _to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
 
 def _bytes(place: Path, most: int) -> tuple[bytes, str]:
     with place.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
+        data = file.read() if os.fstat(file.fileno()).st_size <= most else None
+    if data is None or len(data) > most:
         raise UnreadableError(f"larger than {most / 1e6:,.6g} MB; max_bytes= allows more")
     return data, hashlib.sha256(data).hexdigest()
 
@@ -300,7 +301,8 @@ def _check(chunk_chars: Any, overlap_chars: Any, max_bytes: Any, progress: Any, 
         raise DefinitionError(f"pattern is text such as '*.md', not {shown(pattern)}")
 
 
-def _left_out(found: Found) -> str:
+def _left_out(found: Found, pattern: str | None) -> str:
+    """Return what was passed over, as the report says it below its table."""
     said = []
     if found.others:
         kinds = sorted(found.others.items(), key=lambda kind: (-kind[1], kind[0]))
@@ -308,7 +310,18 @@ def _left_out(found: Found) -> str:
         said.append("files of other kinds: " + ", ".join([*named, *(["…"] if len(kinds) > 8 else [])]))
     if found.links:
         said.append(f"{counted(found.links, 'link')}, which are not followed")
-    return "left out: " + "; ".join(said) if said else ""
+    hint = [_hint(found, pattern)] if pattern is not None and not found.files else []
+    return "; ".join([*hint, *(["left out: " + "; ".join(said)] if said else [])])
+
+
+def _hint(found: Found, pattern: str) -> str:
+    """Return what may be wrong with a pattern that no file fits."""
+    said = f"no file fits pattern {shown(pattern)}"
+    if near := did_you_mean(pattern, [f"*{kind}" for kind in sorted(found.others) if kind[0] == "."]):
+        return said + near
+    if pattern.rfind("[") > pattern.rfind("]"):
+        return f"{said}, in which no ']' closes the '['"
+    return f"{said}; write a name as '*.md', or folders too as 'guide/**/*.txt'"
 
 
 def _silent(_done: int, _total: int) -> None:

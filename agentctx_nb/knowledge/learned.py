@@ -36,7 +36,7 @@ class LearnedFile:
 class Learned:
     """The files of one `learn`, by name, and where their chunks went.
 
-    ``left_out`` says what was passed over. Iterating and ``learned["guide/a.md"]`` give `LearnedFile`.
+    ``left_out`` says what was passed over, and what may be wrong with a pattern that no file fits. Iterating and ``learned["guide/a.md"]`` give `LearnedFile`.
     """
 
     files: tuple[LearnedFile, ...]

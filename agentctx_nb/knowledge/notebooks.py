@@ -28,6 +28,8 @@ def read_notebook(text: str, *, outputs: bool = False) -> list[Block]:
         raise UnreadableError(f"no notebook: {error.msg} in line {error.lineno:,}") from error
     except RecursionError as error:
         raise UnreadableError("no notebook: nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise UnreadableError("no notebook: it holds a number that is too long") from error
     cells = _cells(given)
     if cells is None:
         raise UnreadableError("no notebook: it has no list of cells")

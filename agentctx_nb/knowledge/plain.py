@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agentctx_nb.knowledge.blocks import Block, HeadingPath
 
@@ -70,16 +70,21 @@ def _title(lines: Sequence[str], at: int) -> tuple[str, str, int] | None:
 
 
 def _body(lines: Sequence[str], *, first: int, headings: tuple[str, ...]) -> list[Block]:
-    blocks: list[Block] = []
+    spans: list[tuple[int, int, Literal["text", "whole"]]] = []  # first line, the one after the last, kind
     opener = False  # the last block ends in what an indented one belongs to
     for line, run in paragraphs(lines, first=first):
-        text = "\n".join(run)
-        indented = run[0][:1].isspace()
-        if opener and indented and blocks:
-            joined = blocks[-1]
-            gap = "\n" * (line - joined.line - joined.text.count("\n"))
-            blocks[-1] = Block(joined.text + gap + text, joined.line, headings, "whole")
+        end = line + len(run)
+        if opener and run[0][:1].isspace():
+            spans[-1] = (spans[-1][0], end, "whole")
             continue
         opener = bool(_LITERAL.match(run[-1]) or _LITERAL.match(run[0]))
-        blocks.append(Block(text, line, headings, "whole" if _TABLE.match(run[0]) else "text"))
-    return blocks
+        spans.append((line, end, "whole" if _TABLE.match(run[0]) else "text"))
+    return [
+        Block(
+            "\n".join([part if part.strip() else "" for part in lines[start - first : end - first]]),
+            start,
+            headings,
+            kind,
+        )
+        for start, end, kind in spans
+    ]

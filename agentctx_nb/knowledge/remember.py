@@ -30,10 +30,11 @@ class Remembered:
     mask: Callable[[str], str] = str
 
     def __repr__(self) -> str:
-        said = " ".join(self.mask(self.text).split())
-        said = said if len(said) <= _LONGEST_SHOWN else said[: _LONGEST_SHOWN - 1] + "…"
-        done = "remembered" if self.is_new else "known already"
-        return f"{done} in {self.mask(f'{self.table_name}, room {self.room_id}')}: {said}"
+        from agentctx_nb.render.bounds import cell_text
+
+        said = cell_text(" ".join(self.text.split()), mask=self.mask, most=_LONGEST_SHOWN)
+        where = cell_text(f"{self.table_name}, room {self.room_id}", mask=self.mask)
+        return f"{'remembered' if self.is_new else 'known already'} in {where}: {said}"
 
 
 async def remember(runtime: Any, table_name: str, text: str, *, room_id: str | None = None) -> Remembered:
@@ -41,10 +42,15 @@ async def remember(runtime: Any, table_name: str, text: str, *, room_id: str | N
 
     The same text is stored once, so that a notebook can be run again.
     """
+    from agentctx_nb.memory.checks import check_name, check_table_name
+
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError("there is no text to remember")
     room = runtime.agent_id if room_id is None else room_id
-    name = str(uuid.uuid5(_NAMESPACE, f"{table_name}\x1f{room}\x1f{text}"))
+    check_table_name(table_name)
+    check_name(room, of="room_id")
+    said = text.encode("utf-8", "backslashreplace").decode()  # half a character, too, names its fact
+    name = str(uuid.uuid5(_NAMESPACE, f"{table_name}\x1f{room}\x1f{said}"))
     is_new = await runtime.get_memory_by_id(name) is None
     if is_new:
         vector = await runtime.embed(text, kind="document")

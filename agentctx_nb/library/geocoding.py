@@ -6,13 +6,16 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from agentctx_nb.library.http_client import TIMEOUT_SECONDS, fetch
+from agentctx_nb.library.answers import is_number
+from agentctx_nb.library.http_client import TIMEOUT_SECONDS, ServiceError, fetch
 from agentctx_nb.library.regions import COUNTRIES, STATES, split_region
 from agentctx_nb.library.service_settings import address, number
 
 __all__ = ["Spot", "find_spot"]
 
 _CANDIDATES = 20
+_KINDS = {type(None): "null", bool: "a truth value", dict: "an object", list: "a list", str: "a text"}
+_SERVICE = "Open-Meteo's place search"
 
 
 class Spot(NamedTuple):
@@ -43,7 +46,7 @@ async def _named(runtime: Any, town: str, region: str) -> Spot | None:
     answer = await fetch(
         runtime,
         address(runtime, "WEATHER_GEOCODING_URL", "https://geocoding-api.open-meteo.com/v1") + "/search",
-        service="Open-Meteo's place search",
+        service=_SERVICE,
         params={
             "name": town,
             "count": _CANDIDATES if hints else 1,
@@ -54,11 +57,7 @@ async def _named(runtime: Any, town: str, region: str) -> Spot | None:
         timeout=number(runtime, "WEATHER_TIMEOUT", TIMEOUT_SECONDS, least=0.01, most=600),
     )
     answer.raise_for_status()
-    said = answer.json()
-    results = (
-        said.get("results") if isinstance(said, Mapping) else None
-    )  # the key is left out when none is found
-    candidates = [result for result in results or [] if isinstance(result, Mapping) and _has_position(result)]
+    candidates = _candidates(answer.json())
     for result in candidates:
         if all(_fits(hint, result) for hint in hints):
             return _spot(result, hints)
@@ -66,14 +65,32 @@ async def _named(runtime: Any, town: str, region: str) -> Spot | None:
     return None if known or not candidates else _spot(candidates[0], hints)
 
 
+def _candidates(said: Any) -> list[Mapping[str, Any]]:
+    """Return the places of an answer; one of another shape than is documented is a failed one."""
+    if not isinstance(said, Mapping):
+        raise ServiceError(f"{_SERVICE} answered with {_kind(said)} where an object belongs")
+    results = said.get("results", [])  # the key is left out when none is found
+    if not isinstance(results, list):
+        raise ServiceError(f"{_SERVICE} answered with {_kind(results)} where the list of places belongs")
+    candidates = [result for result in results if isinstance(result, Mapping) and _is_place(result)]
+    if results and not candidates:
+        raise ServiceError(f"{_SERVICE} answered without a place that has a name, a latitude and a longitude")
+    return candidates
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "a number")
+
+
 def _spot(result: Mapping[str, Any], hints: list[str]) -> Spot:
-    name = str(result.get("name"))
+    name = str(result["name"])
     if hints:
         by_country = all(hint in COUNTRIES and hint not in STATES for hint in hints)
         which = result.get("country") if by_country else result.get("admin1") or result.get("country")
-        if which and which != name:
+        if isinstance(which, str) and which and which != name:
             name = f"{name}, {which}"
-    return Spot(name, result["latitude"], result["longitude"], result.get("country"))
+    country = result.get("country")
+    return Spot(name, result["latitude"], result["longitude"], country if isinstance(country, str) else None)
 
 
 def _fits(hint: str, result: Mapping[str, Any]) -> bool:
@@ -97,5 +114,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in spread if not unicodedata.combining(char)).casefold().strip()
 
 
-def _has_position(result: Mapping[str, Any]) -> bool:
-    return all(isinstance(result.get(key), int | float) for key in ("latitude", "longitude"))
+def _is_place(result: Mapping[str, Any]) -> bool:
+    name, latitude, longitude = [result.get(key) for key in ("name", "latitude", "longitude")]
+    named = isinstance(name, str) and bool(name.strip())
+    return named and is_number(latitude, largest=90) and is_number(longitude, largest=180)

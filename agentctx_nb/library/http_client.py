@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ LONGEST_WAIT = 5.0  # seconds; a prompt does not wait for a service that asks fo
 LARGEST_BODY = 10_000_000  # bytes, unpacked; a prompt has no use for more
 _SHOWN = 200  # characters of a reason given by a service
 _SLOT = "_http_clients"
+_LAST_PORT = 65_535
 
 
 class ServiceError(AgentCtxError, RuntimeError):
@@ -53,14 +55,14 @@ class Answer:
         """The body as text; bytes that are none are replaced."""
         try:
             return self.body.decode(self.encoding, "replace")
-        except LookupError:  # an encoding nobody knows
+        except (LookupError, ValueError):  # an encoding nobody knows, or that is no way to read
             return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
         """Return the body read as JSON; raise `ServiceError` where it is none."""
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ServiceError(
                 f"{self.service} did not answer in JSON but {self.text[:_SHOWN].strip()!r}",
                 status=self.status_code,
@@ -84,7 +86,7 @@ class Answer:
     def _reason(self) -> str:
         try:
             said = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
         found: Any = said
         if isinstance(said, dict):
@@ -126,11 +128,19 @@ async def fetch(
     client = await _client(runtime, service)
     import httpx2
 
+    try:
+        request = client.build_request(method, url, params=params, headers=headers, json=body)
+    except Exception as exc:  # what is no address, header or body; each has its own error
+        raise DefinitionError(f"a request to {service} cannot be sent: {describe(exc)}") from exc
+
+    port = request.url.port
+    if port is not None and not 0 < port <= _LAST_PORT:
+        raise DefinitionError(
+            f"a request to {service} cannot be sent: ports are from 1 to {_LAST_PORT}, not {port}"
+        )
+
     async def send() -> Answer:
-        async with (
-            asyncio.timeout(timeout),
-            client.stream(method, url, params=params, headers=headers, json=body) as response,
-        ):
+        async with asyncio.timeout(timeout), _sent(client, request) as response:
             received = bytearray()
             async for chunk in response.aiter_bytes():
                 received += chunk
@@ -147,17 +157,22 @@ async def fetch(
             longest_wait=LONGEST_WAIT,
             retry_on=(httpx2.TransportError,),  # a service that does not answer in time is not asked again
         )
-    except (
-        httpx2.UnsupportedProtocol,
-        httpx2.InvalidURL,
-        UnicodeEncodeError,
-        httpx2.LocalProtocolError,
-    ) as exc:
+    except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeEncodeError) as exc:
         raise DefinitionError(f"a request to {service} cannot be sent: {describe(exc)}") from exc
     except TimeoutError as exc:
         raise ServiceError(f"{service} did not answer within {timeout:g} s") from exc
     except (httpx2.RequestError, OSError) as exc:
         raise ServiceError(f"{service} cannot be reached: {describe(exc)}") from exc
+
+
+@asynccontextmanager
+async def _sent(client: httpx2.AsyncClient, request: httpx2.Request) -> AsyncGenerator[httpx2.Response]:
+    """Send a request and give the response, its body still to be read."""
+    response = await client.send(request, stream=True)
+    try:
+        yield response
+    finally:
+        await response.aclose()
 
 
 async def _client(runtime: Any, service: str) -> httpx2.AsyncClient:

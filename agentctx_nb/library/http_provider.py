@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,6 +83,9 @@ def http_provider(
         raise DefinitionError(
             f"on_error of provider {name} is 'empty' or 'raise', not {shown(on_error)}{did_you_mean(str(on_error), _ON_ERROR)}"
         )
+    seconds = request_timeout
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise DefinitionError(f"request_timeout of provider {name} is seconds above 0, not {shown(seconds)}")
     if isinstance(tries, bool) or not isinstance(tries, int) or tries < 1:
         raise DefinitionError(f"tries of provider {name} is a whole number from 1 up, not {shown(tries)}")
 
@@ -161,7 +165,7 @@ def _text(value: Any) -> str:
 def _decoded(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from agentctx_nb.errors import DefinitionError, did_you_mean
 from agentctx_nb.names import shown
@@ -13,8 +14,18 @@ __all__ = ["address", "choice", "number"]
 def address(runtime: Any, key: str, default: str) -> str:
     """Return the base address in the setting ``key``, without a slash at its end."""
     given = runtime.get_setting(key, default)
-    if not isinstance(given, str) or not given.startswith(("http://", "https://")):
+    if not isinstance(given, str) or not given.lower().startswith(("http://", "https://")):
         raise DefinitionError(f"the setting {key} is an address such as {default!r}, not {shown(given)}")
+    try:
+        parts = urlsplit(given)
+        wrong = "" if parts.hostname else "it names no host"
+        if parts.port == 0:
+            wrong = "port 0 is none"
+    except ValueError as exc:  # a port that is no number or too large, a bracket nobody closes
+        wrong = str(exc)
+    if wrong:
+        # Not the address itself: a password may stand in it.
+        raise DefinitionError(f"the setting {key} is no address such as {default!r}: {wrong}")
     return given.rstrip("/")
 
 

@@ -7,12 +7,12 @@ Settings: ``STOCK_API_KEY`` (a free one from finnhub.io; best given as a secret)
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from agentctx_nb.library.answers import is_number
 from agentctx_nb.library.http_client import TIMEOUT_SECONDS, ServiceError, fetch
 from agentctx_nb.library.service_settings import address, number
 from agentctx_nb.library.symbols import find_symbols
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STOCK_PRICES"]
 
+_LAST_SECOND = 253_402_300_799  # of the year 9999, after which Python has no dates
 _MOST_SYMBOLS = 20  # the free plan allows 30 requests in a second
 _REFUSALS = {
     401: "Finnhub does not accept the key in STOCK_API_KEY",
@@ -98,7 +99,7 @@ async def _price(
 def _read(symbol: str, quote: Any) -> dict[str, Any] | None:
     """Return a quote under the names of the reference page; zeros and nulls say that there is no such symbol."""
     price = quote.get("c") if isinstance(quote, Mapping) else None
-    if not _is_number(price):
+    if not is_number(price):
         raise ServiceError("Finnhub answered without a price")
     if price == 0:
         return None
@@ -107,14 +108,18 @@ def _read(symbol: str, quote: Any) -> dict[str, Any] | None:
     return {
         "symbol": symbol,
         "price": _rounded(price),
-        "change": round(change, 2) if _is_number(change) else None,
+        "change": round(change, 2) if is_number(change) else None,
         "changeAmount": quote.get("d"),
         "high": quote.get("h"),
         "low": quote.get("l"),
         "open": quote.get("o"),
         "previousClose": quote.get("pc"),
-        "tradedAt": iso(datetime.fromtimestamp(traded, UTC)) if _is_number(traded) and traded > 0 else None,
+        "tradedAt": iso(datetime.fromtimestamp(traded, UTC)) if _is_moment(traded) else None,
     }
+
+
+def _is_moment(seconds: object) -> TypeGuard[float]:
+    return is_number(seconds, largest=_LAST_SECOND) and seconds > 0
 
 
 def _line(price: Mapping[str, Any]) -> str:
@@ -139,10 +144,6 @@ def _plain(number_shown: float) -> str:
     text = format(Decimal(repr(float(number_shown))), "f")
     text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 STOCK_PRICES = Provider(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.moments import from_milliseconds, iso
@@ -20,7 +21,8 @@ async def _user_profile(runtime: Any, message: Memory) -> ProviderResult:
     name = shown_name(entity)
     lines = [f"User: {name}"]
     if entity.created_at is not None:
-        lines.append(f"Joined: {iso(from_milliseconds(entity.created_at))}")
+        with suppress(OverflowError):  # JavaScript has dates Python has none for
+            lines.append(f"Joined: {iso(from_milliseconds(entity.created_at))}")
     return ProviderResult(
         text="\n".join(lines),
         values={"userName": name, "userId": entity.id},

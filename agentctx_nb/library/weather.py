@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.library.answers import is_number
 from agentctx_nb.library.geocoding import find_spot
 from agentctx_nb.library.http_client import TIMEOUT_SECONDS, ServiceError, fetch
 from agentctx_nb.library.places import find_place
@@ -101,7 +102,7 @@ async def _ask(runtime: Any, spot: Spot, *, units: str) -> Any:
 def _read(answer: Any, spot: Spot, *, units: str) -> dict[str, Any]:
     """Return the forecast as this provider's data, its temperatures in whole degrees."""
     current = answer.get("current") if isinstance(answer, Mapping) else None
-    if not isinstance(current, Mapping) or not _is_number(current.get("temperature_2m")):
+    if not isinstance(current, Mapping) or not is_number(current.get("temperature_2m")):
         raise ServiceError("Open-Meteo answered without a temperature")
     unit = "°F" if units == "imperial" else "°C"
     return {
@@ -128,13 +129,16 @@ def _days(daily: Any, today: str, unit: str) -> list[dict[str, Any]]:
     """Return one dict a day of the columns Open-Meteo answers in."""
     if not isinstance(daily, Mapping) or not isinstance(daily.get("time"), list):
         return []
-    columns = [daily.get(name) or [] for name in _DAILY.split(",")]
+    found = [daily.get(name) for name in _DAILY.split(",")]
+    columns = [column if isinstance(column, list) else [] for column in found]
     days = []
     for number_of_day, day in enumerate(daily["time"]):
+        if not isinstance(day, str):
+            continue
         code, high, low, chance = (
             column[number_of_day] if number_of_day < len(column) else None for column in columns
         )
-        if _is_number(high) and _is_number(low):  # the last day of a model may be empty
+        if is_number(high) and is_number(low):  # the last day of a model may be empty
             days.append(
                 {
                     "date": day,
@@ -151,7 +155,7 @@ def _days(daily: Any, today: str, unit: str) -> list[dict[str, Any]]:
 
 def _day_line(day: Mapping[str, Any]) -> str:
     chance = day["chanceOfPrecipitation"]
-    wet = f", {chance:g}% chance of precipitation" if _is_number(chance) else ""
+    wet = f", {chance:g}% chance of precipitation" if is_number(chance) else ""
     return f"{day['day']}: {day['low']} to {day['high']}{day['temperatureUnit']}, {day['conditions']}{wet}"
 
 
@@ -165,11 +169,7 @@ def _day_name(day: str, today: str) -> str:
 
 
 def _whole(value: Any) -> int | None:
-    return round(value) if _is_number(value) else None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return round(value) if is_number(value) else None
 
 
 WEATHER = Provider(

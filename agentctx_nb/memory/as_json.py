@@ -1,4 +1,4 @@
-"""What a message says, as JSON that reads back equal: for stores that keep rows outside the process.
+"""What a message says, as JSON that reads back equal; what cannot be written so is refused by every store.
 
 Plain values stay plain JSON. A tuple, set, bytes, date, time, Decimal, UUID, numpy number or array, and a dict
 with other keys than strings, is written as ``{"$": kind, "is": value}``. Anything else is refused by its place.
@@ -16,14 +16,15 @@ from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["read_json", "write_json"]
+__all__ = ["check_writable", "read_json", "write_json"]
 
 _KIND, _IS = "$", "is"
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _DEEPEST = 200  # containers in containers; far less than what stops the reader
 _NUMPY_KINDS = "biufcmMSU"
+_PLAIN_INT = 2**64  # far less than Python refuses to write out
 
 
 def write_json(value: Any, *, of: str) -> str:
@@ -40,11 +41,20 @@ def write_json(value: Any, *, of: str) -> str:
     try:
         return _dumps(_plain(value, of, ()))
     except RecursionError:
-        raise DefinitionError(f"{of} is nested too deep to be stored in a file") from None
+        raise DefinitionError(f"{of} is nested too deep to be stored") from None
     except DefinitionError:
         raise
     except ValueError as exc:  # a number of thousands of digits
-        raise DefinitionError(f"{of} cannot be stored in a file: {exc}") from exc
+        raise DefinitionError(f"{of} cannot be stored: {exc}") from exc
+
+
+def check_writable(given: Mapping[Any, Any], *, of: str) -> None:
+    """Raise what `write_json` raises; nearly every message is known to be plain at a glance."""
+    for key, value in given.items():
+        plain = type(key) is str and type(value) in _SCALARS
+        if not plain or (type(value) is int and not -_PLAIN_INT < value < _PLAIN_INT):
+            write_json(given, of=of)
+            return
 
 
 def read_json(text: str) -> Any:
@@ -69,7 +79,7 @@ def _plain(value: Any, place: str, above: tuple[int, ...]) -> Any:
     if type(value) in _SCALARS:
         return value
     if id(value) in above:
-        raise DefinitionError(f"{place} holds itself; a file cannot keep that")
+        raise DefinitionError(f"{place} holds itself; a store cannot keep that")
     if len(above) > _DEEPEST:
         raise RecursionError
     inside = (*above, id(value))
@@ -108,7 +118,7 @@ def _tagged(value: Any, place: str) -> Any:
             raw = b64encode(array.tobytes()).decode()
             return {_KIND: "array", _IS: [array.dtype.str, list(array.shape), raw]}
         raise DefinitionTypeError(
-            f"{place} is an array of {array.dtype}, which a file cannot keep; give its .tolist()"
+            f"{place} is an array of {array.dtype}, which a store cannot keep; give its .tolist()"
         )
     # After numpy, whose float64 and str_ are floats and strings as well.
     for plain in (str, int, float):
@@ -117,7 +127,7 @@ def _tagged(value: Any, place: str) -> Any:
     if kind.__module__ in {"decimal", "uuid"} and kind.__name__ in {"Decimal", "UUID"}:
         return {_KIND: kind.__name__, _IS: str(value)}
     raise DefinitionTypeError(
-        f"{place} is of type {kind.__name__}, which a file cannot keep; give text, numbers, or dicts and lists of them"
+        f"{place} is of type {kind.__name__}, which a store cannot keep; give text, numbers, or dicts and lists of them"
     )
 
 

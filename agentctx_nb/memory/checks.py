@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.memory.store import EmbedderMark
-from agentctx_nb.model import Entity, Memory
+from agentctx_nb.model import Entity, Memory, check_fields
 from agentctx_nb.names import counted, shown
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ __all__ = [
     "check_conditions",
     "check_count",
     "check_entity",
+    "check_ids",
     "check_memories",
     "check_memory",
     "check_moment",
@@ -120,6 +121,9 @@ def check_memory(memory: object) -> Memory:
     """Return ``memory`` when it is one that a store can keep."""
     if not isinstance(memory, Memory):
         raise DefinitionTypeError(f"a store keeps a Memory, not {type(memory).__name__}")
+    check_fields(memory)
+    if memory.unique is not None and not isinstance(memory.unique, bool):
+        raise DefinitionTypeError(f"unique is True, False or None, not {shown(memory.unique)}")
     check_moment(memory.created_at, of="created_at")
     for of in _NAMES:
         check_name(getattr(memory, of), of=of)
@@ -133,10 +137,23 @@ def check_memories(memories: object) -> list[Any]:
     return list(memories)
 
 
+def check_ids(ids: object, *, of: str) -> list[str]:
+    """Return ``ids`` as a list, each id once, when they are several strings."""
+    if isinstance(ids, str | Mapping) or not isinstance(ids, Iterable):
+        raise DefinitionTypeError(f"{of} is a list of ids, not {shown(ids)}")
+    listed = list(ids)
+    for one in listed:
+        if not isinstance(one, str):
+            raise DefinitionTypeError(f"{of} is a list of ids, and {shown(one)} is none")
+        check_name(one, of=f"an id in {of}")
+    return list(dict.fromkeys(listed))
+
+
 def check_entity(entity: object) -> Entity:
     """Return ``entity`` when it is one that a store can keep."""
     if not isinstance(entity, Entity):
         raise DefinitionTypeError(f"a store keeps an Entity, not {type(entity).__name__}")
+    check_fields(entity)
     check_moment(entity.created_at, of="created_at")
     check_name(entity.id, of="id")
     check_name(entity.agent_id, of="agent_id")

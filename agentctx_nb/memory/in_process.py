@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.memory import checks
+from agentctx_nb.memory.as_json import check_writable
 from agentctx_nb.memory.in_process_table import Table, newest_first, written
 from agentctx_nb.memory.rows import (
     copy_entity,
@@ -22,7 +23,7 @@ from agentctx_nb.memory.store import MissingVectorsError, StoreClosedError, Stor
 from agentctx_nb.moments import milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from agentctx_nb.memory.in_process_table import Row
@@ -77,25 +78,40 @@ class InProcessStore:
         *,
         unique: bool = False,
         mark: EmbedderMark | None = None,
+        replacing: Iterable[str] = (),
     ) -> list[str]:
         """Store copies of all of ``memories``, or none of them; see `Store.create_memories`."""
         checks.check_table_name(table_name)
         listed = checks.check_memories(memories)
+        old = checks.check_ids(replacing, of="replacing")
         if len(listed) > _FELT_WRITES:
-            return await asyncio.to_thread(self._create_all, listed, table_name, unique=unique, mark=mark)
-        return self._create_all(listed, table_name, unique=unique, mark=mark)
+            return await asyncio.to_thread(
+                self._create_all, listed, table_name, unique=unique, mark=mark, old=old
+            )
+        return self._create_all(listed, table_name, unique=unique, mark=mark, old=old)
 
     def _create_all(
-        self, memories: list[Any], table_name: str, *, unique: bool, mark: EmbedderMark | None
+        self,
+        memories: list[Any],
+        table_name: str,
+        *,
+        unique: bool,
+        mark: EmbedderMark | None,
+        old: Sequence[str] = (),
     ) -> list[str]:
         given = [kept_memory(memory) for memory in memories]
+        for row in given:
+            check_writable(row.content.__dict__, of="content")
+            check_writable(row.metadata, of="metadata")
         with self._open():
-            table = self._tables.get(table_name) or Table()
-            fixed = self._refuse_any(given, table_name, table, mark)
+            fixed = self._refuse_any(given, table_name, mark, leaving=set(old))
             for row in given:
                 row.id = self._new_id() if row.id is None else row.id
                 row.created_at = milliseconds(self._clock()) if row.created_at is None else row.created_at
-            for row in given:  # from here on nothing can be refused
+            for memory_id in old:  # from here on nothing can be refused
+                self._remove(memory_id)
+            table = self._tables.get(table_name) or Table()
+            for row in given:
                 if str(row.id) in self._places:
                     continue
                 if unique:
@@ -111,13 +127,18 @@ class InProcessStore:
             return [str(row.id) for row in given]
 
     def _refuse_any(
-        self, given: list[Memory], table_name: str, table: Table, mark: EmbedderMark | None
+        self, given: list[Memory], table_name: str, mark: EmbedderMark | None, *, leaving: set[str]
     ) -> tuple[int | None, EmbedderMark | None]:
-        """Raise when one of the rows cannot be stored; return what the table's vectors are fixed to with them."""
+        """Raise when one of the rows cannot be stored; return what the table's vectors are fixed to with them.
+
+        The rows ``leaving`` are taken as gone already.
+        """
         coming: dict[str, Memory] = {}
-        dim, known = table.dim, table.mark
+        table = self._tables.get(table_name)
+        stays = table is not None and table.has_vectors_without(leaving)
+        dim, known = (table.dim, table.mark) if table is not None and stays else (None, None)
         for row in given:
-            if row.id is not None and row.id in self._places:
+            if row.id is not None and row.id in self._places and row.id not in leaving:
                 stored_in, (_, _, stored) = self._places[row.id]
                 refuse_another(row, stored, table_name=table_name, stored_in=stored_in)
             elif row.id is not None and row.id in coming:
@@ -230,14 +251,17 @@ class InProcessStore:
         """Remove a row; tell whether it was there."""
         checks.check_name(memory_id, of="memory_id")
         with self._open():
-            place = self._places.pop(memory_id, None)
-            if place is None:
-                return False
-            table_name, row = place
-            self._tables[table_name].remove(row)
-            if not self._tables[table_name].all_rows:
-                del self._tables[table_name]
-            return True
+            return self._remove(memory_id)
+
+    def _remove(self, memory_id: str) -> bool:
+        place = self._places.pop(memory_id, None)
+        if place is None:
+            return False
+        table_name, row = place
+        self._tables[table_name].remove(row)
+        if not self._tables[table_name].all_rows:
+            del self._tables[table_name]
+        return True
 
     async def delete_memories(self, *, table_name: str, room_id: str | None = None) -> int:
         """Remove the rows of a table, or of one room in it, and return how many they were."""
@@ -304,6 +328,7 @@ class InProcessStore:
 
     def _keep_entity(self, entity: Entity, *, update: bool) -> str:
         given = checks.check_entity(entity)
+        check_writable(given.metadata, of="metadata")
         with self._open():
             known = self._entities.get(given.id) if given.id is not None else None
             kept = kept_entity(given, known, update=update)

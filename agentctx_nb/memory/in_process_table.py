@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from agentctx_nb.memory.rows import copy_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from agentctx_nb.memory.store import EmbedderMark
     from agentctx_nb.model import Memory
@@ -70,6 +70,10 @@ class Table:
         if memory.embedding is None or self.index is None:
             return False
         return self.index.near_twin(memory.embedding, memory.room_id)
+
+    def has_vectors_without(self, leaving: Collection[str]) -> bool:
+        """Tell whether a row with a vector stays when those of the ids ``leaving`` are gone."""
+        return any(memory.id not in leaving for memory in self._by_key.values())
 
     def hit(self, key: int, similarity: float) -> Memory:
         """Return a copy of a row that was found."""

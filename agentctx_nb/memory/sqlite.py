@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.memory import checks, sqlite_rows
 from agentctx_nb.memory.as_json import write_json
 from agentctx_nb.memory.rows import copy_entity, kept_entity, kept_memory, now, random_id
-from agentctx_nb.memory.sqlite_file import open_file, transaction
+from agentctx_nb.memory.sqlite_file import open_file, place_of, transaction
 from agentctx_nb.memory.sqlite_search import FileIndex
 from agentctx_nb.memory.sqlite_thread import SqliteThread
 from agentctx_nb.memory.sqlite_write import NewRow, delete_rows, insert_all, replace_vectors, write_entity
@@ -61,7 +60,7 @@ class SqliteStore:
         clock: Callable[[], datetime] | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
-        self.path = Path(path).expanduser().absolute()
+        self.path = place_of(path)
         self._clock = clock or now
         self._new_id = new_id or random_id
         self._index = FileIndex()
@@ -93,16 +92,20 @@ class SqliteStore:
         *,
         unique: bool = False,
         mark: EmbedderMark | None = None,
+        replacing: Iterable[str] = (),
     ) -> list[str]:
         """Store all of ``memories``, or none of them, and return their ids; see `Store.create_memories`."""
         self._check_open()
         checks.check_table_name(table_name)
         given = checks.check_memories(memories)
+        old = checks.check_ids(replacing, of="replacing")
         if len(given) > _MANY:
             rows = await asyncio.to_thread(lambda: [self._new_row(memory) for memory in given])
         else:
             rows = [self._new_row(memory) for memory in given]
-        return await self._writer.run(insert_all, rows, table_name, self._index, unique=unique, mark=mark)
+        return await self._writer.run(
+            insert_all, rows, table_name, self._index, unique=unique, mark=mark, replacing=old
+        )
 
     async def get_memories(
         self,

@@ -8,17 +8,18 @@ import sqlite3
 import struct
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from agentctx_nb.errors import DefinitionError
 from agentctx_nb.memory.store import StoreError
-from agentctx_nb.names import counted
+from agentctx_nb.names import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-__all__ = ["FORMAT", "connect", "explained", "open_file", "transaction"]
+__all__ = ["FORMAT", "connect", "explained", "open_file", "place_of", "transaction"]
 
 FORMAT = 2  # kept in the file as user_version
 _OURS = 0x41637478  # application_id: "Actx"
@@ -84,10 +85,25 @@ DROP TABLE old_entities;
 """
 
 
+def place_of(given: str | os.PathLike[str]) -> Path:
+    """Return the whole path that ``given`` means; `DefinitionError` where no file can have it."""
+    try:
+        path = Path(given).expanduser().absolute()
+        if b"\0" in os.fsencode(path):
+            raise DefinitionError(f"store={shown(given)} names no file: a path holds no NUL")
+    except UnicodeEncodeError:
+        raise DefinitionError(f"store={shown(given)} names no file: it holds half of a character") from None
+    except RuntimeError:  # of expanduser
+        raise DefinitionError(f"store={shown(given)} names no file: there is no such user") from None
+    except OSError as exc:
+        raise StoreError(f"the folder this process works in is gone, so name all of the path: {exc}") from exc
+    return path
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open a file that is there, outside of any transaction; one thread at a time may use what is returned."""
     # A URI, because mode=rw does not make a file where another process has removed it meanwhile.
-    address = f"file:{quote(os.fspath(path))}?mode=rw"
+    address = f"file:{quote(os.fsencode(path))}?mode=rw"
     connection = sqlite3.connect(
         address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
@@ -103,11 +119,11 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def open_file(path: Path) -> sqlite3.Connection:
     """Open a file, made where there is none and brought up to date where it is older."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'agent.db'}")
-    if not path.parent.is_dir():
-        raise StoreError(f"there is no folder {path.parent} for {path.name}; make it first")
     with explained(path):
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder; name a file in it, such as {path / 'agent.db'}")
+        if not path.parent.is_dir():
+            raise StoreError(f"there is no folder {path.parent} for {path.name}; make it first")
         if not path.exists():
             path.touch()
         connection = connect(path)

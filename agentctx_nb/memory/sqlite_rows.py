@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = [
+    "AT_ONCE",
     "MEMORY",
     "by_id",
     "counts",
@@ -29,7 +30,7 @@ MEMORY = (
     "seq, id, table_name, room_id, entity_id, agent_id, world_id, created_at, is_unique, content, metadata, "
     "embedding"
 )
-_AT_ONCE = 500  # rows named in one statement; SQLite allows 999 everywhere
+AT_ONCE = 500  # rows named in one statement; SQLite allows 999 everywhere
 
 
 def read_memory(row: tuple[Any, ...]) -> Memory:
@@ -106,8 +107,8 @@ def texts_of(connection: sqlite3.Connection, keys: Sequence[int]) -> list[str]:
 
 
 def _by_seq(connection: sqlite3.Connection, columns: str, keys: Sequence[int]) -> Iterator[Any]:
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
         places = ", ".join("?" * len(some))
         yield from connection.execute(f"SELECT {columns} FROM memories WHERE seq IN ({places})", some)  # noqa: S608
 

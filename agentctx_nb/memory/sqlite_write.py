@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentctx_nb.memory.as_json import write_json
 from agentctx_nb.memory.checks import agreed_mark
 from agentctx_nb.memory.rows import refuse_another
-from agentctx_nb.memory.sqlite_rows import by_id, table_state
+from agentctx_nb.memory.sqlite_rows import AT_ONCE, by_id, table_state
 from agentctx_nb.memory.store import EmbedderMark, MissingVectorsError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentctx_nb.memory.sqlite_search import FileIndex
     from agentctx_nb.model import Entity, Memory
 
-__all__ = ["NewRow", "delete_rows", "insert_all", "replace_vectors", "write_entity"]
+__all__ = ["NewRow", "delete_ids", "delete_rows", "insert_all", "replace_vectors", "write_entity"]
 
 _REMEMBERED_DELETIONS = 100_000  # a process that has seen fewer reads its vectors anew
 
@@ -56,9 +56,20 @@ def insert_all(
     *,
     unique: bool,
     mark: EmbedderMark | None,
+    replacing: Sequence[str] = (),
 ) -> list[str]:
-    """Write the rows in their order, leaving those that are there already, and return their ids."""
-    twins = _twins(connection, rows, table_name, index) if unique else [None] * len(rows)
+    """Delete the rows of the ids ``replacing``, write the others in their order, and return their ids.
+
+    A row that is there already is left as it is.
+    """
+    gone = delete_ids(connection, replacing)
+    twins: Sequence[bool | None] = [None] * len(rows)
+    if unique:
+        try:
+            twins = _twins(connection, rows, table_name, index)
+        finally:
+            if gone:
+                index.forget()  # it has seen a deletion that may yet be taken back
     dim, known = before = table_state(connection, table_name)
     for row, twin in zip(rows, twins, strict=True):
         stored = None if row.given.id is None else by_id(connection, row.id)
@@ -130,11 +141,24 @@ def _as_bytes(vector: NDArray[np.float32]) -> bytes:
 def delete_rows(connection: sqlite3.Connection, conditions: Mapping[str, str]) -> int:
     """Delete the rows of these columns and return how many; a table left without vectors is free again."""
     where = " AND ".join(f"{column} = ?" for column in conditions)
+    return _delete(connection, where, [*conditions.values()])
+
+
+def delete_ids(connection: sqlite3.Connection, ids: Sequence[str]) -> int:
+    """Delete the rows of these ids, as `delete_rows` does."""
+    gone = 0
+    for start in range(0, len(ids), AT_ONCE):
+        some = ids[start : start + AT_ONCE]
+        gone += _delete(connection, f"id IN ({', '.join('?' * len(some))})", some)
+    return gone
+
+
+def _delete(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> int:
     names = connection.execute(
         f"SELECT DISTINCT table_name FROM memories WHERE {where}",  # noqa: S608
-        [*conditions.values()],
+        values,
     ).fetchall()
-    gone = connection.execute(f"DELETE FROM memories WHERE {where}", [*conditions.values()]).rowcount  # noqa: S608
+    gone = connection.execute(f"DELETE FROM memories WHERE {where}", values).rowcount  # noqa: S608
     for (name,) in names:
         connection.execute(
             "UPDATE tables SET dim = NULL, embedder = NULL, fingerprint = NULL, generation = generation + 1"

@@ -99,8 +99,14 @@ class Store(Protocol):
         *,
         unique: bool = False,
         mark: EmbedderMark | None = None,
+        replacing: Iterable[str] = (),
     ) -> list[str]:
-        """Store all of ``memories`` in their order, or none of them, and return their ids."""
+        """Store all of ``memories`` in their order, or none of them, and return their ids.
+
+        The rows whose ids ``replacing`` names, in whatever table, are gone with the same write: everybody
+        sees the old ones or the new ones, whenever the process is killed. A memory may have the id of a row
+        it replaces; ids of no row are passed over.
+        """
 
     async def get_memories(
         self,

@@ -248,6 +248,19 @@ def test_a_table_of_vectors_that_say_nothing_has_the_embedders_own_threshold():
     assert run(main()) == 0.5
 
 
+@pytest.mark.parametrize("table", [[], {}, 7, None, " "])
+def test_what_names_no_table_has_no_threshold(table):
+    with pytest.raises(DefinitionError, match="table_name is"):
+        run(AgentRuntime().auto_threshold(table))
+    with pytest.raises(DefinitionError, match="table_name is"):
+        run(AgentRuntime().search_memories(table_name=table, embedding=[1.0], match_threshold="auto"))
+
+
+def test_progress_of_reembed_is_a_function():
+    with pytest.raises(DefinitionTypeError, match=r"progress is called as progress.*; 5 is no function"):
+        run(AgentRuntime().reembed("documents", progress=5))
+
+
 def test_reembed_leaves_rows_without_a_vector_as_they_are_and_takes_those_without_a_text():
     async def main():
         runtime = AgentRuntime(embedder=Compass())

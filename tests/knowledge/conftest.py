@@ -40,7 +40,6 @@ class FakeRuntime:
         self.embedded = []  # texts of each call
         self.mark_made = EmbedderMark("fake", 2, "1")
         self.before_create = lambda memories: None
-        self.before_delete = lambda memory_id: None
 
     async def embedder_mark(self):
         return self.mark_made
@@ -58,13 +57,15 @@ class FakeRuntime:
         await asyncio.sleep(0)
         return [m for table, m in self.rows.values() if table == table_name and m.room_id == room_id]
 
-    async def create_memories(self, memories, table_name):
+    async def create_memories(self, memories, table_name, *, replacing=()):
         await asyncio.sleep(0)
         self.before_create(memories)
         for memory in memories:
             there = self.rows.get(memory.id)
             if there not in (None, (table_name, replace(memory, agent_id="agent"))):
                 raise DefinitionError("another memory is stored under this id")
+        for memory_id in replacing:
+            self.rows.pop(memory_id, None)
         for memory in memories:
             self.rows[memory.id] = (table_name, replace(memory, agent_id="agent"))
         self.store.marks[table_name] = self.mark_made
@@ -72,11 +73,6 @@ class FakeRuntime:
     async def get_memory_by_id(self, memory_id):
         await asyncio.sleep(0)
         return self.rows.get(memory_id, (None, None))[1]
-
-    async def delete_memory(self, memory_id):
-        await asyncio.sleep(0)
-        self.before_delete(memory_id)
-        return self.rows.pop(memory_id, None) is not None
 
     # What tests ask.
 

@@ -113,6 +113,13 @@ def test_restructured_tables_and_transitions_are_no_titles():
     assert [b[0] for b in blocks("a.rst", text)] == ["whole", "text", "whole"]
 
 
+def test_what_a_literal_holds_is_one_block_however_many_paragraphs_it_has():
+    text = "Code::\n\n" + "    x\n \t\n" * 20_000 + "end\n"
+    made = blocks("a.rst", text)
+    assert [(kind, line) for kind, line, *_ in made] == [("whole", 1), ("text", 40_003)]
+    assert made[0][3] == "Code::" + "\n\n    x" * 20_000
+
+
 def test_html_gives_what_a_person_reads():
     text = """<!doctype html><html><head><title>Page</title><style>p{}</style><script>var x = "<p>no</p>"</script>
 </head><body><nav><h2>Menu</h2><ul><li>Home</ul></nav>
@@ -212,6 +219,7 @@ def test_a_notebook_of_format_three_is_read():
         ('{"cells": 3}', "no notebook: it has no list of cells"),
         ("", "no notebook: Expecting value in line 1"),
         ("[" * 100_000, "no notebook: "),
+        ('{"cells": ' + "9" * 5000 + "}", "no notebook: it holds a number that is too long"),
     ],
 )
 def test_a_broken_notebook_says_why(text, reason):

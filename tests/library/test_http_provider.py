@@ -155,6 +155,33 @@ def test_an_error_is_logged_and_the_text_stays_empty_as_on_the_page(
     assert words in record.fields["error"]
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"url": "http://localhost:99999"}, "ports are from 1 to 65535, not 99999"),
+        ({"url": "http://localhost:-1"}, "ports are from 1 to 65535, not -1"),
+        ({"url": "http://localhost:http"}, "Invalid port"),
+        ({"url": lambda message: 5}, "TypeError"),
+        ({"headers": {"X-A": 5}}, "TypeError"),
+        ({"body": {1, 2}}, "TypeError"),
+        ({"params": 7}, ""),
+    ],
+)
+def test_a_request_that_cannot_be_sent_says_so(service, given, words):
+    state = ask(service, http_provider("X", on_error="raise", **{"url": "{{BASE}}/echo", **given}))
+    error = state.errors["X"]
+    assert isinstance(error, DefinitionError)
+    assert str(error).startswith("a request to X cannot be sent: ")
+    assert words in str(error)
+
+
+@pytest.mark.parametrize("answer", [b"[" * 100_000, b"9" * 5000, b"\xff\xfe"])
+def test_an_answer_no_reader_of_json_takes_is_a_text(service, answer):
+    service.script("/x", Reply(200, answer, {"Content-Type": "text/plain; charset=undefined"}))
+    state = ask(service, http_provider("X", "{{BASE}}/x", shape=lambda data: f"{type(data).__name__}"))
+    assert state.text == "str"
+
+
 def test_on_request_an_error_makes_the_provider_fail(service, caplog):
     service.script("/x", Reply(404))
     state = ask(service, http_provider("X", "{{BASE}}/x", on_error="raise"))
@@ -210,6 +237,8 @@ def test_fields_of_a_provider_are_taken_in_either_spelling():
         ),
         ({"shape": "title"}, DefinitionTypeError, "shape of provider X must be callable, not 'title'"),
         ({"on_error": "rase"}, DefinitionError, "is 'empty' or 'raise', not 'rase'; did you mean 'raise'?"),
+        ({"request_timeout": 0}, DefinitionError, "request_timeout of provider X is seconds above 0, not 0"),
+        ({"request_timeout": "5"}, DefinitionError, "request_timeout of provider X is seconds above 0"),
         ({"tries": 0}, DefinitionError, "tries of provider X is a whole number from 1 up, not 0"),
         ({"dynmic": True}, DefinitionError, "did you mean 'dynamic'?"),
         ({"get": str}, DefinitionError, "has no field 'get'"),

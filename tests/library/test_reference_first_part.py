@@ -94,6 +94,12 @@ def test_a_user_without_a_name_goes_by_the_id(runtime, names):
     assert found.text == "User: u1\nJoined: 2026-01-01T12:00:00.000Z"
 
 
+@pytest.mark.parametrize("moment", [8.64e15, -8.64e15])
+def test_a_day_no_calendar_of_python_has_is_left_out_of_a_profile(runtime, moment):
+    asyncio.run(runtime.create_entity(Entity("far", ["Ada"], created_at=moment)))
+    assert compose(runtime, USER_PROFILE.name, entity_id="far").text == "User: Ada"
+
+
 @pytest.mark.parametrize("entity_id", [None, "nobody"])
 @pytest.mark.parametrize("provider", [USER_PROFILE, USER_PREFERENCES], ids=lambda p: p.name)
 def test_nobody_has_no_profile_and_no_preferences(runtime, provider, entity_id):

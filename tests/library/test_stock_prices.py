@@ -125,6 +125,24 @@ def test_what_goes_wrong_with_one_is_in_the_log_and_the_others_are_shown(service
     assert dict(state.errors) == {}
 
 
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), 10**400, "8", None, True, [8], {}], ids=type)
+def test_an_answer_without_numbers_is_a_failed_one_or_says_less(service, odd):
+    service.script(QUOTE, Reply(200, {"c": odd}))
+    assert str(ask(service, "AAPL").errors["STOCK_PRICES"]) == "Finnhub answered without a price"
+    service.script(QUOTE, Reply(200, odd if isinstance(odd, list | dict) else [odd]))
+    assert str(ask(service, "AAPL").errors["STOCK_PRICES"]) == "Finnhub answered without a price"
+    service.script(QUOTE, Reply(200, {"c": 8} | dict.fromkeys(["d", "dp", "h", "l", "o", "pc", "t"], odd)))
+    state = ask(service, "AAPL")
+    assert state.text == "Stock prices:\nAAPL: $8"
+    assert (data(state)["prices"][0]["tradedAt"], data(state)["prices"][0]["change"]) == (None, None)
+
+
+@pytest.mark.parametrize("moment", [-1, 253_402_300_800, 1e300, 0])
+def test_a_moment_no_calendar_has_is_left_out(service, moment):
+    service.script(QUOTE, Reply(200, {"c": 8, "t": moment}))
+    assert data(ask(service, "AAPL"))["prices"][0]["tradedAt"] is None
+
+
 def test_a_wrong_key_for_all_is_a_failed_outcome_not_an_empty_one(service, caplog):
     with caplog.at_level(logging.WARNING):
         state = ask(service, "AAPL MSFT", secrets={"STOCK_API_KEY": "not-the-right-one"})

@@ -174,6 +174,16 @@ def test_the_number_of_days_is_a_setting_and_an_empty_day_is_left_out(service, d
             {"WEATHER_BASE_URL": "localhost"},
             "WEATHER_BASE_URL is an address such as 'https://api.open-meteo.com/v1'",
         ),
+        ({"WEATHER_GEOCODING_URL": "http://localhost:99999"}, "WEATHER_GEOCODING_URL is no address such as"),
+        ({"WEATHER_BASE_URL": "http://localhost:99999/v1"}, "out of range"),
+        ({"WEATHER_BASE_URL": "http://localhost:http"}, "WEATHER_BASE_URL is no address such as"),
+        ({"WEATHER_BASE_URL": "http://localhost:0"}, "port 0 is none"),
+        ({"WEATHER_BASE_URL": "http://[::1"}, "WEATHER_BASE_URL is no address such as"),
+        ({"WEATHER_BASE_URL": "http://"}, "it names no host"),
+        ({"WEATHER_BASE_URL": "http:///v1"}, "it names no host"),
+        ({"WEATHER_BASE_URL": "http://a\x00b"}, "a request to Open-Meteo cannot be sent: "),
+        ({"WEATHER_BASE_URL": "http://\ud800.com"}, "a request to Open-Meteo cannot be sent: "),
+        ({"WEATHER_BASE_URL": "http://localhost:1/\ud800"}, "a request to Open-Meteo cannot be sent: "),
     ],
 )
 def test_a_wrong_setting_fails_in_words(service, setting, words):
@@ -219,14 +229,70 @@ def test_what_goes_wrong_is_a_failed_outcome_in_words(service, path, reply, word
     assert words in str(state.errors["WEATHER"])
 
 
+PLACE = {"name": "Bergen", "latitude": 60.4, "longitude": 5.3}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ([], "with a list where an object belongs"),
+        (None, "with null where an object belongs"),
+        ("Bergen", "with a text where an object belongs"),
+        ({"results": None}, "with null where the list of places belongs"),
+        ({"results": 5}, "with a number where the list of places belongs"),
+        ({"results": {"name": "Bergen"}}, "with an object where the list of places belongs"),
+        ({"results": [None, "Bergen", []]}, "without a place that has a name, a latitude and a longitude"),
+        ({"results": [PLACE | {"latitude": "60.4"}]}, "without a place that has"),
+        ({"results": [PLACE | {"longitude": True}]}, "without a place that has"),
+        ({"results": [PLACE | {"latitude": float("nan")}]}, "without a place that has"),
+        ({"results": [PLACE | {"latitude": 10**400}]}, "without a place that has"),
+        ({"results": [PLACE | {"name": 5}]}, "without a place that has"),
+        (b'{"results": [' + b"[" * 100_000, "did not answer in JSON but"),
+    ],
+    ids=str,
+)
+def test_a_place_search_of_another_shape_is_a_failed_one_in_words(service, said, words):
+    service.script(GEO, Reply(200, said))
+    error = ask(service, "weather in Bergen, Norway").errors["WEATHER"]
+    assert isinstance(error, ServiceError)
+    assert str(error).startswith("Open-Meteo's place search ")
+    assert words in str(error)
+
+
+@pytest.mark.parametrize("odd", [5, None, [], {}, "x", True])
+def test_what_is_odd_about_a_place_beside_its_position_is_passed_over(service, odd):
+    fields = ["country", "country_code", "admin1", "admin2"]
+    service.script(GEO, Reply(200, {"results": [None, PLACE | dict.fromkeys(fields, odd)]}))
+    assert ask(service, "weather in Bergen, Somewhere").text.startswith("Weather in Bergen")
+
+
 def test_odd_but_readable_answers_are_read(service):
-    service.script(GEO, Reply(200, {"results": None}))
+    service.script(GEO, Reply(200, {}))
     assert ask(service, "weather in Bergen").report["WEATHER"].outcome == "empty"
     current = {"time": "soon", "temperature_2m": -0.4, "weather_code": 42}
     daily = {"time": ["later"], "temperature_2m_max": [1], "temperature_2m_min": [0]}
     service.script(FORECAST, Reply(200, {"current": current, "daily": daily}))
     lines = ask(service, "weather in Bergen").text.splitlines()
     assert lines[:2] == ["Weather in Bergen: 0°C, conditions unknown", "later: 0 to 1°C, conditions unknown"]
+
+
+NUMBERS = [float("nan"), float("inf"), 10**400, "8", None, True, [8]]
+
+
+@pytest.mark.parametrize("odd", NUMBERS, ids=type)
+def test_a_forecast_without_numbers_has_no_days_and_without_a_temperature_it_fails(service, odd):
+    names = ["weather_code", "temperature_2m_max", "temperature_2m_min", "precipitation_probability_max"]
+    current = {"temperature_2m": 8} | dict.fromkeys(["weather_code", "apparent_temperature", "time"], odd)
+    daily = {"time": ["2026-01-01", 5, None]} | {name: [odd, 1, 1] for name in names}
+    columns = {"time": ["2026-01-01"]} | dict.fromkeys(names, odd)
+    for days in (daily, columns, {"time": odd}, odd):
+        service.script(FORECAST, Reply(200, {"current": current, "daily": days}))
+        state = ask(service, "weather in Bergen")
+        assert state.text.splitlines()[0] == "Weather in Bergen: 8°C, conditions unknown"
+        assert "to 1°C" not in state.text
+    service.script(FORECAST, Reply(200, {"current": {"temperature_2m": odd}}))
+    error = ask(service, "weather in Bergen").errors["WEATHER"]
+    assert str(error) == "Open-Meteo answered without a temperature"
 
 
 def test_a_slow_service_is_given_up_after_its_timeout(service):

@@ -116,7 +116,7 @@ for _ in range(100_000):
     [
         (
             {"a": {"b": [1, object()]}},
-            r"metadata\['a'\]\['b'\]\[1\] is of type object, which a file cannot keep",
+            r"metadata\['a'\]\['b'\]\[1\] is of type object, which a store cannot keep",
         ),
         ({"frame": pd.DataFrame({"x": [1]})}, r"metadata\['frame'\] is of type DataFrame"),
         ({"when": pd.Timestamp("2026-01-01")}, r"metadata\['when'\] is of type Timestamp"),
@@ -125,14 +125,14 @@ for _ in range(100_000):
         ({"s": {object}}, r"an item of metadata\['s'\] is of type type"),
         (
             {"x": np.array([object()])},
-            r"metadata\['x'\] is an array of object, which a file cannot keep; give its .tolist",
+            r"metadata\['x'\] is an array of object, which a store cannot keep; give its .tolist",
         ),
         ({"c": circle}, r"metadata\['c'\]\[0\]\['again'\] holds itself"),
-        ({"d": deep}, "metadata is nested too deep to be stored in a file"),
-        ({"n": 10**5000}, "metadata cannot be stored in a file: .*digits"),
+        ({"d": deep}, "metadata is nested too deep to be stored"),
+        ({"n": 10**5000}, "metadata cannot be stored: .*digits"),
     ],
 )
-def test_what_a_file_cannot_keep_is_named_by_its_place(value, words):
+def test_what_a_store_cannot_keep_is_named_by_its_place(value, words):
     with pytest.raises(DefinitionError, match=words):
         write_json(value, of="metadata")
 

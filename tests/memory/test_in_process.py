@@ -1,10 +1,9 @@
-"""What only the store in the process does: it keeps any value, and big searches leave the event loop free."""
+"""What only the store in the process does: ids of its own, and big searches leave the event loop free."""
 
 from __future__ import annotations
 
 import asyncio
 
-import pandas as pd
 import pytest
 
 from agentctx_nb.memory import InProcessStore, in_process
@@ -17,18 +16,6 @@ def test_ids_made_without_being_told_how_are_all_different():
         return [await store.create_memory(Memory(str(n)), "messages") for n in range(50)]
 
     assert len(set(asyncio.run(write()))) == 50
-
-
-def test_any_value_is_kept_as_the_very_object():
-    async def write_and_read():
-        store = InProcessStore()
-        await store.create_memory(Memory({"text": "a", "frame": frame}, metadata={"f": print}), "messages")
-        return (await store.get_memories(table_name="messages"))[0]
-
-    frame = pd.DataFrame({"x": [1]})
-    kept = asyncio.run(write_and_read())
-    assert kept.content.frame is frame
-    assert kept.metadata == {"f": print}
 
 
 @pytest.mark.parametrize("query", [None, "x"])

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
-from agentctx_nb.memory import InProcessStore, open_store
+from agentctx_nb.memory import InProcessStore, StoreError, open_store
 from agentctx_nb.memory.sqlite import SqliteStore
 from agentctx_nb.model import Memory
 
@@ -69,6 +70,47 @@ def test_an_unknown_kind_of_store_says_what_there_is(address):
 def test_no_file_is_an_error_that_says_what_to_do(address):
     with pytest.raises(DefinitionError, match="store names no file; leave it out"):
         open_store(address)
+
+
+@pytest.mark.parametrize("make", [open_store, SqliteStore, Path, lambda path: open_store(f"sqlite:{path}")])
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("a\0.db", r"store='a\\x00.db' names no file: a path holds no NUL"),
+        ("\ud800.db", r"store='\\ud800.db' names no file: it holds half of a character"),
+        ("~nobody_is_called_so/a.db", "names no file: there is no such user"),
+    ],
+)
+def test_a_path_no_file_can_have_is_refused_in_a_sentence(make, path, words):
+    with pytest.raises(DefinitionError, match=words):
+        open_store(make(path))
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "x/" * 3000 + "a.db"])
+def test_a_path_that_is_too_long_for_the_system_is_refused_in_a_sentence(path):
+    with pytest.raises(StoreError, match=r"cannot be used: |there is no folder"):
+        open_store(path)
+
+
+def test_a_folder_of_the_process_that_is_gone_is_told(tmp_path, monkeypatch):
+    def gone():
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("os.getcwd", gone)
+    with pytest.raises(StoreError, match="the folder this process works in is gone"):
+        open_store("agent.db")
+
+
+def test_a_name_of_bytes_that_are_no_text_is_a_name(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.db")
+
+    async def write():
+        store = open_store(path)
+        await store.create_memory(Memory("a"), "messages")
+        await store.close()
+
+    asyncio.run(write())
+    assert path.exists()
 
 
 @pytest.mark.parametrize("store", [7, {"path": "agent.db"}, InProcessStore, b"agent.db", object()])

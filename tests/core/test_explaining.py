@@ -1,0 +1,100 @@
+"""An explanation of a search finds what is far behind, says how far it looked, and prints as a masked table."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agentctx_nb import AgentRuntime, Memory, explaining
+from tests.hostile import SECRET, problems
+
+
+def run(coroutine):
+    return asyncio.run(coroutine)
+
+
+def near(number, *, room, vector=(1.0, 0.0), **more):
+    return Memory(f"{room} {number}", room_id=room, embedding=vector, **more)
+
+
+@pytest.fixture(params=["in this process", "sqlite"])
+def runtime(request, tmp_path):
+    made = AgentRuntime(store=str(tmp_path / "agent.db") if request.param == "sqlite" else None)
+    yield made
+    run(made.close())
+
+
+async def explained(runtime, **more):
+    return await runtime.explain_search(
+        table_name="documents", room_id="full", embedding=[1.0, 0.0], match_count=1, **more
+    )
+
+
+def told(explanation, verdict):
+    return [c.memory.content.text for c in explanation if c.verdict == verdict]
+
+
+async def filled(runtime, *, near_ones):
+    await runtime.create_memories([near(n, room="full") for n in range(near_ones)], "documents")
+    far = [near(n, room="far", vector=(0.1, 1.0), created_at=1) for n in range(7)]
+    blind = [near(n, room="full", vector=None, created_at=1 + n) for n in range(7)]
+    await runtime.create_memories([*far, *blind], "documents")
+
+
+def test_rows_of_other_rooms_and_without_a_vector_are_found_behind_thousands(runtime):
+    async def main():
+        await filled(runtime, near_ones=2_500)
+        return await explained(runtime)
+
+    explanation = run(main())
+    assert told(explanation, "other room") == [f"far {n}" for n in range(5)]
+    assert told(explanation, "no embedding") == [f"full {n}" for n in range(6, 1, -1)]
+    assert explanation.note == ""
+
+
+def test_where_it_did_not_look_to_the_end_it_says_so(runtime, monkeypatch):
+    monkeypatch.setattr(explaining, "_LOOKED_AT", (5, 50))
+
+    async def main():
+        await filled(runtime, near_ones=100)
+        return await explained(runtime)
+
+    explanation = run(main())
+    assert told(explanation, "other room") == told(explanation, "no embedding") == []
+    assert explanation.note == "other rooms: the best 50 rows; no embedding: the newest 50 rows"
+    assert repr(explanation).startswith(f"What the search looked at ({explanation.note})\n")
+
+
+@pytest.mark.parametrize(("rows", "note"), [(4, ""), (5, "newest 5"), (50, "newest 5")])
+def test_a_table_that_ends_where_it_looked_is_looked_at_whole(runtime, monkeypatch, rows, note):
+    monkeypatch.setattr(explaining, "_LOOKED_AT", (5,))
+
+    async def main():
+        await runtime.create_memories([near(n, room="full") for n in range(rows)], "documents")
+        return await explained(runtime)
+
+    assert note in run(main()).note
+    assert bool(run(explained(runtime)).note) is bool(note)
+
+
+def test_printed_it_is_a_table_without_secrets():
+    async def main():
+        async with AgentRuntime(secrets={"KEY": SECRET}) as runtime:
+            memory = near(0, room="full", metadata={"a": 1})
+            memory.content.text, memory.content.source = f"the key is {SECRET}", f"{SECRET}.md"
+            await runtime.create_memories([memory, near(1, room=SECRET)], "documents")
+            return await explained(runtime)
+
+    explanation = run(main())
+    text = repr(explanation)
+    assert text == str(explanation) == run(main()).__repr__()
+    assert text.splitlines()[0] == "What the search looked at"
+    assert text.splitlines()[1].split() == ["rank", "similarity", "verdict", "room", "source", "text"]
+    assert text.splitlines()[-1] == "1 of 2 candidates kept, no threshold"
+    assert SECRET not in text
+    assert "the key is [secret" in text
+    bundle = explanation._repr_mimebundle_()
+    assert bundle["text/plain"] == text
+    for kind, form in bundle.items():
+        assert not problems(form, kind)
