@@ -52,7 +52,6 @@ def stop_watched(run: Run, i: int, call: Call) -> Call:
 
 def _informed(run: Run, i: int, call: Call) -> Call:
     def informed(runtime: Any, message: Any, _: Any) -> Awaitable[Any]:
-        assert run.state_for is not None
         return call(runtime, message, run.state_for(run, run.plan.needs[i]))
 
     return informed

@@ -61,44 +61,35 @@ async def compose(
     snapshot = runtime.registry.snapshot()
     kept: Mapping[int, Part | Exception] | None = None
     if previous is None and refresh is None:
-        began_ns = now_ns()
-        selection, plan = await _choose(
-            runtime, snapshot, message, include_list=include, only=only, seconds=timeout
-        )
-        if timeout is not None and runtime.select is not None:
-            left = max(timeout - (now_ns() - began_ns) / 1e9, SHORTEST_SECONDS)
+        selection, plan = _choose(runtime, snapshot, message, include, only)
+        if runtime.select is not None:
+            began_ns = now_ns()
+            wanted = await ask_hook(runtime, selection.decisions, message, seconds=timeout)
+            if wanted is not None:
+                selection = apply_edits(selection, snapshot, wanted=wanted, only=only and include is not None)
+                selection, plan = _planned(selection, snapshot)
+            if timeout is not None:
+                left = max(timeout - (now_ns() - began_ns) / 1e9, SHORTEST_SECONDS)
     else:
         selection, plan, kept = _choose_again(snapshot, include, previous, refresh)
     if selection.unknown:
         _warn_of_unknown(runtime, selection.unknown)
     if selection.awaited:
         _warn_of_awaited(runtime, plan, selection.awaited)
-    refuse_recursion(runtime, plan.names)
-    run = Run(
-        plan,
-        runtime=runtime,
-        message=message,
-        state=EMPTY_STATE,
-        timeout=left,
-        skip_cache=skip_cache,
-        fresh=() if refresh is None else plan.names,
-        kept=kept,
-        state_for=dependency_state,
-    )
+    # By place: keywords to a class cost as much as what it does with them, in every call.
+    run = Run(plan, runtime, message, EMPTY_STATE, dependency_state, refuse_recursion(runtime, plan.names))
+    if left is not None:
+        run.timeout = left
+    if skip_cache:
+        run.skip_cache = True
+    if kept is not None:
+        run.keep(kept, fresh=plan.names)
     await run.go()
     if left != timeout:
         _tell_deadline_given(run.errors, timeout, left)
-    record = Record(
-        names=plan.names,
-        errors=run.errors,
-        run=run,
-        selection=selection,
-        snapshot=snapshot,
-        ended_ns=now_ns(),
-        mask=runtime.mask,
-        counter=runtime.token_counter,
-    )
+    record = Record.of(run, selection, snapshot)
     state = fold(record, run.results)
+    runtime.written.note(record, state.values)
     if record.errors:
         _log_failures(runtime, record, kept or {})
     if strict and (record.errors or selection.unknown):
@@ -106,30 +97,23 @@ async def compose(
     return state
 
 
-async def _choose(
+def _choose(
     runtime: AgentRuntime,
     snapshot: Snapshot,
     message: Memory,
-    *,
     include_list: Any,
-    only: bool,
-    seconds: float | None,
+    only: bool,  # noqa: FBT001  called once, by place
 ) -> tuple[Selection, Plan]:
+    """Return who runs and how, from what was chosen before where the same was asked."""
     if not isinstance(only, bool):
         raise DefinitionTypeError(f"only_include is True or False, not {shown(only)}")
     include = names_of(include_list)
     only = only and include is not None
-    text = message.content.text
     woken: dict[str, tuple[str, ...]] = {}
-    if text and not only and runtime.registry.has_keywords:
-        woken = runtime.registry.read_index(lambda index: index.match(text))
-    key: Any = (include, only, tuple(woken.items()))
-    if runtime.select is not None:
-        selection = select(snapshot, include=include, only=only, woken=woken)
-        wanted = await ask_hook(runtime, selection.decisions, message, seconds=seconds)
-        if wanted is not None:
-            selection = apply_edits(selection, snapshot, wanted=wanted, only=only)
-        return _planned(selection, snapshot)
+    registry = runtime.registry
+    if registry.has_keywords and not only and (text := message.content.text):
+        woken = registry.read_index(lambda index: index.match(text))
+    key: Any = (include, only, tuple(woken.items())) if woken else (include, only)
     chosen: tuple[Selection, Plan] | None = snapshot.plans.get(key)
     if chosen is None:
         selection = select(snapshot, include=include, only=only, woken=woken)

@@ -15,12 +15,12 @@ __all__ = ["settle", "settle_late"]
 
 def settle_late(run: Run) -> None:
     """Settle each provider that ended after the deadline of the whole call, or never started before it."""
-    if run.timeout is not None:
-        over_ns = run.began_ns + run.timeout * 1e9
-        for i, end in enumerate(run.ends_ns):
-            if i not in run.kept and i not in run.timed_out and (not end or end > over_ns):
-                run.timed_out.add(i)
-                settle(run, i)
+    assert run.timeout is not None
+    over_ns = run.began_ns + run.timeout * 1e9
+    for i, end in enumerate(run.ends_ns):
+        if i not in run.kept and i not in run.timed_out and (not end or end > over_ns):
+            run.timed_out.add(i)
+            settle(run, i)
 
 
 def settle(run: Run, i: int) -> None:

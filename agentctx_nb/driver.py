@@ -65,9 +65,15 @@ def served_here() -> Served | None:
     return Served(current, current.at)
 
 
-def refuse_recursion(runtime: Any, names: Collection[str]) -> None:
-    """Raise `CompositionRecursionError` when a provider that composes now is one of ``names``."""
-    served = served_here()
+def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
+    """Return the provider that composes now, if one does.
+
+    Raises
+    ------
+    CompositionRecursionError
+        It, or one whose provider composed it, is one of ``names``.
+    """
+    parent = served = served_here()
     inside: list[str] = []
     while served is not None:
         driver, at = served
@@ -78,3 +84,4 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> None:
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
         served = run.parent
+    return parent

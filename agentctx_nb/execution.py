@@ -24,7 +24,7 @@ from agentctx_nb.alarm import Alarm
 from agentctx_nb.calls import prepared, stop_watched
 from agentctx_nb.clean_up import wait_for_clean_up
 from agentctx_nb.deadlines import settle, settle_late
-from agentctx_nb.driver import Driver, composing, served_here
+from agentctx_nb.driver import Driver, composing
 from agentctx_nb.errors import ProviderCancelledError, without_our_frames
 from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
@@ -33,6 +33,7 @@ from agentctx_nb.watchdog import name_slow
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from agentctx_nb.driver import Served
     from agentctx_nb.model import Memory
     from agentctx_nb.plan import Plan
     from agentctx_nb.provider import Call
@@ -44,6 +45,7 @@ WATCHDOG_SECONDS = 5.0  # a provider still running then is named in the log
 DEADLINE_GRACE_SECONDS = 1.0  # for the clean-up of a provider past its deadline
 CANCEL_GRACE_SECONDS = 5.0  # for the clean-up of all, when the composition is cancelled
 NOTHING_KEPT: dict[int, Part | Exception] = {}
+NOTHING_QUEUED: Iterator[tuple[int, Call]] = iter(())
 
 
 class Run:
@@ -57,42 +59,35 @@ class Run:
 
     _loop: asyncio.AbstractEventLoop
     _context: Context
-    began_ns = 0
-    _live = 0
-    _spares = 0
-    _started = 0
+    # What most runs leave as it is belongs to the class: one is made in every call.
+    timeout: float | None = None  # seconds for all of it
+    skip_cache = False
+    fresh: Collection[str] = ()
+    kept: Mapping[int, Part | Exception] = NOTHING_KEPT
+    began_ns = _live = _spares = _started = 0
     _burst = 1
-    over = False
-    alarm: Alarm
+    over = _stopping = False
+    _alarm: Alarm | None = None
     _waiter: asyncio.Future[None] | None = None
-    _stopping = False
     named_slow: frozenset[int] = frozenset()
     _fatal: BaseException | None = None
 
     def __init__(
         self,
         plan: Plan,
-        *,
         runtime: Any,
         message: Memory,
         state: Any,
-        timeout: float | None = None,
-        skip_cache: bool = False,
-        fresh: Collection[str] = (),
-        kept: Mapping[int, Part | Exception] | None = None,
-        state_for: Callable[[Run, list[int]], Any] | None = None,
+        state_for: Callable[[Run, list[int]], Any],
+        parent: Served | None,
     ) -> None:
         count = len(plan.names)
         self.plan = plan
         self.runtime = runtime
         self.message = message
         self.state = state
-        self.timeout = timeout
-        self.skip_cache = skip_cache
-        self.fresh = fresh
-        self.kept = kept or NOTHING_KEPT
         self.state_for = state_for
-        self.parent = served_here()
+        self.parent = parent
         self.results: list[Any] = [None] * count
         self.starts_ns = [0] * count
         self.ends_ns = [0] * count
@@ -100,41 +95,44 @@ class Run:
         self.errors: dict[int, Exception] = {}
         self.timed_out: set[int] = set()
         self.cached: set[int] = set()
-        self._drivers: list[Driver] = []
+        self._drivers: dict[Driver, None] = {}  # those that have not ended, in the order they started
         self._released: list[int] = []
-        self._open_needs: dict[int, int] = {}
         self._queue: Iterator[tuple[int, Call]]
-        for i, outcome in self.kept.items():
+
+    def keep(self, kept: Mapping[int, Part | Exception], *, fresh: Collection[str]) -> None:
+        """Take these outcomes, by place, from before; those of the names in ``fresh`` that run use no cache."""
+        self.kept, self.fresh = kept, fresh
+        for i, outcome in kept.items():
             if isinstance(outcome, Part):
                 self.results[i] = outcome
                 self.cached.add(i)
             else:
                 self.errors[i] = outcome
 
+    @property
+    def alarm(self) -> Alarm:
+        """The one timer for all deadlines of this run."""
+        if self._alarm is None:
+            self._alarm = Alarm(self._loop, self._ring)
+        return self._alarm
+
     async def go(self) -> None:
         """Run every provider of the plan; return when all have ended."""
         self._loop = asyncio.get_running_loop()
         self.began_ns = now_ns()
         self._context = copy_context()
-        self.alarm = Alarm(self._loop, self._ring)
         if self.timeout is not None:
             self.alarm.set("over", seconds=self.timeout)
         self._queue = self._first_wave()
         self._pump()
         try:
-            if (self._live or self._released) and self._fatal is None:
+            if self._live or self._released or self._fatal is not None:
                 await self._wait()
-            if self._fatal is not None:
-                await self._stop()
-                raise self._fatal
-        except asyncio.CancelledError:
-            if not self._stopping:
-                await self._stop()
-            raise
         finally:
-            self.alarm.off()
-            self._queue, self._drivers = iter(()), []  # both lead back here; a state holds on to this run
-        settle_late(self)
+            if self._alarm is not None:
+                self._alarm.off()
+        if self.timeout is not None:
+            settle_late(self)
 
     # Which provider next ------------------------------------------------------------------
 
@@ -147,14 +145,11 @@ class Run:
             last, call = wave[-1]
             wave[-1] = (last, stop_watched(self, last, call))  # no spare follows to show if it suspends
             return iter(wave)
-        if plan.needs:
-            self._open_needs = {
-                i: sum(need not in self.kept for need in needs) for i, needs in plan.needs.items()
-            }
+        self._open_needs = {
+            i: sum(need not in self.kept for need in needs) for i, needs in plan.needs.items()
+        }
         later = {i for i, count in self._open_needs.items() if count}.union(self.kept)
         return iter([(i, prepared(self, i)) for i in range(len(plan.names)) if i not in later])
-
-    # Drivers ------------------------------------------------------------------------------
 
     def _pump(self) -> None:
         """Start drivers until everything that can start has started."""
@@ -180,21 +175,14 @@ class Run:
     def _start_eager(self) -> Driver:
         driver = Driver(self)
         context = self._context.copy()
-        context.run(composing.set, driver)
         self._live += 1
-        drivers = self._drivers
-        drivers.append(driver)  # first: where loops nest, a deadline may pass within its first step
-        driver.task = asyncio.Task(
+        self._drivers[driver] = None  # first: where loops nest, a deadline may pass within its first step
+        asyncio.Task(
             self._drive(driver, context),
             loop=self._loop,
             eager_start=True,  # type: ignore[call-arg, unused-ignore]  # 3.11 has none, and never gets here
             context=context,
         )
-        if driver.at < 0:  # it has ended already; kept here it would hold the run in a cycle
-            if drivers[-1] is driver:
-                drivers.pop()
-            else:
-                drivers.remove(driver)
         return driver
 
     def _start_plain(self, count: int) -> None:
@@ -208,9 +196,8 @@ class Run:
         for _ in range(count):
             driver = Driver(self)
             context = self._context.copy()
-            context.run(composing.set, driver)
             driver.task = asyncio.Task(self._drive_plain(driver, context), loop=self._loop, context=context)
-            self._drivers.append(driver)
+            self._drivers[driver] = None
 
     async def _drive_plain(self, driver: Driver, context: Context) -> None:
         self._spares -= 1
@@ -224,12 +211,15 @@ class Run:
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
         results, starts, ends = self.results, self.starts_ns, self.ends_ns
-        timed_out, dependents = self.timed_out, self.plan.dependents
+        plan, timed_out = self.plan, self.timed_out
+        # Whether one of the rarer things can happen to a provider at all: the others are not asked about them.
+        eventful = not EAGER or self.timeout is not None or bool(plan.special or plan.dependents)
         task = asyncio.current_task()
         assert task is not None
         driver.task = task
         cancelling = task.cancelling
         started = self._started
+        composing.set(driver)
         untouched = context.copy()
         start = now_ns()
         try:
@@ -252,18 +242,19 @@ class Run:
                 except BaseException as exc:  # noqa: BLE001  SystemExit belongs to the caller's task
                     self._fatal = exc
                     return
-                if i in timed_out:
-                    if driver.abandoned:
-                        results[i] = None
-                        return
-                    self._ended_late(i)
+                if eventful:
+                    if i in timed_out:
+                        if driver.abandoned:
+                            results[i] = None
+                            return
+                        self._ended_late(i)
+                    if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
+                        started = self._started
+                        if i in plan.quick:
+                            plan.quick.discard(i)
+                            self.held_ns[i] = None
                 ends[i] = end = now_ns()
-                if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
-                    started = self._started
-                    if i in self.plan.quick:
-                        self.plan.quick.discard(i)
-                        self.held_ns[i] = None
-                if dependents:
+                if eventful and plan.dependents:
                     self._release(i)
                 # It set a context variable, or cancelled its own task: the next needs a clean one.
                 try:
@@ -285,11 +276,13 @@ class Run:
         except BaseException as exc:  # noqa: BLE001  as above
             self._fatal = exc
         finally:
-            composing.set(None)  # our context is the task's, which the driver holds: else a cycle
             driver.at = -1
+            del driver.task  # whose context leads back to the driver
+            self._drivers.pop(driver, None)
             if not driver.abandoned:
                 self._live -= 1
-            self._wake_if_done()
+            if self._waiter is not None:
+                self._wake_if_done()
 
     def _died(self, driver: Driver, exc: Exception) -> None:
         """The driver failed, not the provider it served: that one has failed all the same, and the rest go on."""
@@ -334,9 +327,21 @@ class Run:
     # Waiting, deadlines, cancellation -----------------------------------------------------
 
     async def _wait(self) -> None:
-        self.alarm.set("slow", seconds=WATCHDOG_SECONDS)
-        self._waiter = self._loop.create_future()
-        await self._waiter
+        try:
+            if self._fatal is None:
+                self.alarm.set("slow", seconds=WATCHDOG_SECONDS)
+                self._waiter = self._loop.create_future()
+                await self._waiter
+            if self._fatal is not None:
+                await self._stop()
+                raise self._fatal
+        except asyncio.CancelledError:
+            if not self._stopping:
+                await self._stop()
+            raise
+        finally:
+            # Both lead back here, and a state holds on to this run.
+            self._queue, self._drivers = NOTHING_QUEUED, {}
 
     def _ring(self, what: str, i: int) -> None:
         """A deadline has passed: of one provider, of the call, or of somebody's patience."""
@@ -382,7 +387,7 @@ class Run:
         """Cancel every provider and wait for its clean-up; a second cancellation stops the waiting."""
         self._stopping = True
         self._start_no_more()
-        tasks = [driver.task for driver in self._drivers if not driver.task.done()]
+        tasks = [driver.task for driver in self._drivers]
         for task in tasks:
             task.cancel()
         # SIGINT stops a provider that holds the loop at once, and cancels our own task a moment later.

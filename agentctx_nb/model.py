@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.freeze import FrozenDict, copy_containers, freeze, thawed
-from agentctx_nb.names import known_fields
+from agentctx_nb.names import known_fields, shown
 
-__all__ = ["Content", "Entity", "Memory", "MessageLike", "as_entity", "as_message", "seal"]
+__all__ = [
+    "Content",
+    "Entity",
+    "Memory",
+    "MessageLike",
+    "as_entity",
+    "as_message",
+    "check_fields",
+    "seal",
+]
 
 
 class Content:
@@ -29,7 +38,7 @@ class Content:
 
     def __init__(self, /, text: str | None = "", **more: Any) -> None:
         if text is not None and not isinstance(text, str):
-            raise DefinitionTypeError(f"the text of a message must be a string, not {type(text).__name__}")
+            _refuse_text(text)
         self.__dict__["text"] = text
         if more:
             self.__dict__.update(more)
@@ -114,7 +123,7 @@ class Memory:
         self.created_at = created_at
         self.embedding = embedding
         self.similarity = similarity
-        self.metadata = _as_metadata(metadata, "Memory") if metadata else {}
+        self.metadata = _as_metadata(metadata, "a Memory") if metadata else {}
         self.unique = unique
 
     @classmethod
@@ -130,6 +139,7 @@ class Memory:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that are set, in snake_case."""
+        check_fields(self)
         found = {name: getattr(self, name) for name in _MEMORY_FIELDS}
         found["content"] = self.content.to_dict()
         return _set_ones(found)
@@ -157,10 +167,11 @@ class Entity:
     def __post_init__(self) -> None:
         if isinstance(self.names, str):
             self.names = [self.names]
+        elif isinstance(self.names, Iterator):
+            self.names = list(self.names)
+        _check_names(self.names)
         self.names = list(self.names)
-        if not all(isinstance(name, str) for name in self.names):
-            raise DefinitionTypeError(f"the names of an entity must be strings, not {self.names!r}")
-        self.metadata = _as_metadata(self.metadata, "Entity")
+        self.metadata = _as_metadata(self.metadata, "an Entity")
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Entity:
@@ -193,6 +204,14 @@ def as_message(message: MessageLike) -> Memory:
         It is none of these.
     """
     if isinstance(message, Memory):
+        content = message.content
+        # What is as it should be at a glance is not looked at further: this is done for every message.
+        if (
+            type(content) is not Content
+            or type(content.text) is not str
+            or type(message.metadata) is not dict
+        ):
+            check_fields(message)
         return message
     if isinstance(message, str):
         return Memory(Content(message))
@@ -206,33 +225,68 @@ def as_message(message: MessageLike) -> Memory:
 def as_entity(entity: Entity | Mapping[str, Any]) -> Entity:
     """Return ``entity`` as an `Entity`; a dict may be in either spelling."""
     if isinstance(entity, Entity):
+        check_fields(entity)
         return entity
     if isinstance(entity, Mapping):
         return Entity.from_dict(entity)
     raise DefinitionTypeError(f"an entity is an Entity or a dict, not {type(entity).__name__}")
 
 
+def check_fields(given: Memory | Entity) -> None:
+    """Raise `DefinitionTypeError` where a field was assigned what its class would not have taken."""
+    if isinstance(given, Memory):
+        content = given.content
+        if not isinstance(content, Content):
+            raise DefinitionTypeError(
+                f"the content of a Memory is a Content, not {shown(content)}; "
+                "assign Content(text), or the text to memory.content.text"
+            )
+        text = content.__dict__.get("text")
+        if text is not None and not isinstance(text, str):
+            _refuse_text(text)
+        of = "a Memory"
+    else:
+        _check_names(given.names)
+        of = "an Entity"
+    if type(given.metadata) is not dict and not isinstance(given.metadata, Mapping):
+        raise DefinitionTypeError(f"the metadata of {of} is a dict, not {shown(given.metadata)}")
+
+
+def _refuse_text(text: object) -> NoReturn:
+    raise DefinitionTypeError(f"the text of a message must be a string, not {shown(text)}")
+
+
+def _check_names(names: object) -> None:
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Collection):
+        raise DefinitionTypeError(f"the names of an entity must be a list of strings, not {shown(names)}")
+    for name in names:
+        if not isinstance(name, str):
+            raise DefinitionTypeError(f"the names of an entity must be strings, and {shown(name)} is none")
+
+
 def seal(message: Memory) -> Memory:
     """Return a copy of ``message`` that refuses edits, so that no provider changes it for another."""
-    content = Content.__new__(Content)
+    content = object.__new__(Content)
     content.__dict__ = freeze(message.content.__dict__)
-    sealed = Memory(
-        content,
-        message.entity_id,
-        message.room_id,
-        message.id,
-        message.agent_id,
-        message.world_id,
-        message.created_at,
-        message.embedding if message.embedding is None else _sealed_vector(message.embedding),
-        message.similarity,
-        None,
-        message.unique,
-    )
-    sealed.metadata = freeze(message.metadata)
     content.__class__ = _SealedContent
+    sealed = object.__new__(Memory)  # past its __init__: this is done for every message
+    sealed.content = content
+    sealed.entity_id = message.entity_id
+    sealed.room_id = message.room_id
+    sealed.id = message.id
+    sealed.agent_id = message.agent_id
+    sealed.world_id = message.world_id
+    sealed.created_at = message.created_at
+    embedding = message.embedding
+    sealed.embedding = embedding if embedding is None else _sealed_vector(embedding)
+    sealed.similarity = message.similarity
+    sealed.metadata = freeze(message.metadata) if message.metadata else _NO_METADATA
+    sealed.unique = message.unique
     sealed.__class__ = _SealedMemory
     return sealed
+
+
+_NO_METADATA = FrozenDict()
 
 
 def _sealed_vector(embedding: Any) -> Any:
@@ -316,5 +370,5 @@ def _as_metadata(metadata: Any, of: str) -> dict[str, Any]:
     if isinstance(metadata, FrozenDict):
         return dict(copy_containers(metadata))
     if not isinstance(metadata, Mapping):
-        raise DefinitionTypeError(f"the metadata of {of} is a dict, not {type(metadata).__name__}")
+        raise DefinitionTypeError(f"the metadata of {of} is a dict, not {shown(metadata)}")
     return dict(metadata)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import deepcopy
+from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentctx_nb.errors import ProviderTimeoutError, describe
@@ -71,7 +72,26 @@ class Record:
         self.ended_ns = ended_ns
         self.mask = mask
         self.counter = counter
-        self._settled: tuple[list[str], Report] | None = None  # of a copy: what it was, without the run
+        self._settled: tuple[list[str], Report] | None = (
+            None  # of a copy or a part: what it was, without the run
+        )
+
+    @classmethod
+    def of(cls, run: Run, selection: Selection, snapshot: Snapshot) -> Record:
+        """Return the record of a run that has just ended; its parts are still to be read."""
+        record = object.__new__(cls)  # past __init__, whose keywords cost as much as all the rest
+        record.names = run.plan.names
+        record.parts = []
+        record.errors = run.errors
+        record.run = run
+        record.selection = selection
+        record.snapshot = snapshot
+        record.ended_ns = now_ns()
+        runtime = run.runtime
+        record.mask = runtime.mask
+        record.counter = runtime.token_counter
+        record._settled = None
+        return record
 
     def outcome(self, i: int) -> str:
         """Return what came of the provider at ``i``, in one of the words of `ReportRow`."""
@@ -114,7 +134,7 @@ class Record:
         if self.selection is None or self.snapshot is None or self.run is None:
             return Report((), {}, "estimate", 0.0)
         counter_name, tokens = self._count_tokens()
-        clashes = self._clashes()
+        clashes = self.clashes_by_provider()
         place = {name: i for i, name in enumerate(self.names)}
         rows = []
         for entry, decision in zip(self.snapshot.entries, self.selection.decisions, strict=True):
@@ -128,11 +148,23 @@ class Record:
             }
             if i is not None:
                 row |= self._cost(i, self.run) | self._yield(i, tokens[i])
-                row["clashes"] = tuple(c for c in clashes if decision.provider in c[1:])
+                row["clashes"] = tuple(clashes.get(decision.provider, ()))
             rows.append(ReportRow(**row))
         total = (self.ended_ns - self.run.began_ns) / 1e6
         unknown = {**self.selection.awaited, **self.selection.unknown}
         return Report(tuple(rows), unknown, counter_name, total, self.mask)
+
+    def clashes_by_provider(self) -> dict[str, list[tuple[str, str, str]]]:
+        """Map each provider to the (key, winner, loser) it is the winner or the loser of."""
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for clash in self._clashes():
+            for name in dict.fromkeys(clash[1:]):
+                found.setdefault(name, []).append(clash)
+        return found
+
+    def settle(self, outcomes: list[str], report: Report) -> None:
+        """Tell these outcomes and this report from now on, without looking at a run."""
+        self._settled = outcomes, report
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Record:
         parts, outcomes = deepcopy(self.parts, memo), self._outcomes()
@@ -216,5 +248,5 @@ def _read_back(
     report: Report,
 ) -> Record:
     record = Record(names=[*names], parts=parts, errors=dict(errors), mask=mask)
-    record._settled = outcomes, report  # noqa: SLF001  this module's own
+    record.settle(outcomes, report)
     return record

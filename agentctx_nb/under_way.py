@@ -8,46 +8,36 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-__all__ = ["UnderWay"]
+__all__ = ["Composition", "UnderWay"]
 
 _Ended: TypeAlias = "asyncio.Future[Any]"
 
-
-class _Composition:
-    """One call of ``compose_state``, and the task it is awaited in."""
-
-    __slots__ = ("around", "task")
-
-    def __init__(self, task: asyncio.Task[Any], around: tuple[_Composition, ...]) -> None:
-        self.task = task
-        self.around = around
-
+# One call of ``compose_state``: the task it is awaited in, and the composition around it. A plain pair,
+# since one is made in every call.
+Composition: TypeAlias = "tuple[asyncio.Task[Any] | None, Composition | None]"
 
 # Providers inherit it, so that one that closes its runtime is known to be inside of these.
-_inside: ContextVar[tuple[_Composition, ...]] = ContextVar("agentctx_nb_inside", default=())
+_inside: ContextVar[Composition | None] = ContextVar("agentctx_nb_inside", default=None)
 
 
 class UnderWay:
     """What runs on behalf of one runtime, in any thread."""
 
     def __init__(self) -> None:
-        self._open: set[_Composition] = set()
+        self._open: dict[int, Composition] = {}  # by identity: to compare them would be to compare all around
         self._left: set[asyncio.Task[Any]] = set()
 
-    def begin(self) -> _Composition:
+    def begin(self) -> Composition:
         """Note that the current task composes; give what is returned to `end`."""
-        task = asyncio.current_task()
-        assert task is not None, "a composition runs in a task of asyncio"
-        around = _inside.get()
-        composition = _Composition(task, around)
-        self._open.add(composition)
-        _inside.set((*around, composition))
+        composition = (asyncio.current_task(), _inside.get())
+        self._open[id(composition)] = composition
+        _inside.set(composition)
         return composition
 
-    def end(self, composition: _Composition) -> None:
+    def end(self, composition: Composition) -> None:
         """Note that it is over."""
-        self._open.discard(composition)
-        _inside.set(composition.around)
+        del self._open[id(composition)]
+        _inside.set(composition[1])
 
     def leave_behind(self, task: asyncio.Task[Any]) -> None:
         """Keep hold of a task that ignored its cancellation, until it ends."""
@@ -56,9 +46,14 @@ class UnderWay:
 
     async def cancel(self, *, seconds: float) -> None:
         """Cancel all of it but the compositions this is called from inside of; wait for its clean-up."""
-        ours = {asyncio.current_task(), *(one.task for one in _inside.get() if one in self._open)}
-        running = {*(one.task for one in list(self._open)), *list(self._left)} - ours
-        ends = [end for task in running if not task.done() and (end := _cancel(task)) is not None]
+        ours = {asyncio.current_task(), None}
+        around = _inside.get()
+        while around is not None:
+            if id(around) in self._open:
+                ours.add(around[0])
+            around = around[1]
+        running = {*(task for task, _ in list(self._open.values())), *list(self._left)} - ours
+        ends = [end for task in running if task and not task.done() and (end := _cancel(task)) is not None]
         if ends:
             await asyncio.wait(ends, timeout=seconds)
 
