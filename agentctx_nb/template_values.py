@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from agentctx_nb.errors import TemplateError
+from agentctx_nb.errors import TemplateError, describe
 from agentctx_nb.views import Missing, View
 
 __all__ = ["Shown", "as_text", "plain"]
@@ -43,7 +43,14 @@ class Shown(Mapping[str, Any]):
         return False
 
     def __getitem__(self, key: str) -> Any:
-        return plain(self.raw[key], path=f"{self.path}{key}", missed=self.missed)
+        path = f"{self.path}{key}"
+        try:
+            value = self.raw[key]
+        except KeyError:
+            raise
+        except Exception as exc:
+            raise TemplateError(f"{path} cannot be read: {describe(exc)}") from exc
+        return plain(value, path=path, missed=self.missed)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.raw)

@@ -158,7 +158,7 @@ def test_names_come_from_the_extras_then_the_values_then_the_data():
     runtime, state = state_of(A={"values": {"x": "value", "y": "kept"}, "data": {"n": {"deep": 7}}})
     prompt = runtime.compose_prompt(state, "{{x}} {{y}} {{data.providers.A.data.n.deep}}", x="extra")
     assert prompt == "extra kept 7"
-    assert state.prompt(lambda given: "{{y}}" if given is state else "") == "kept"
+    assert state.prompt(lambda given: "{{y}}" if given.text == state.text else "") == "kept"
 
 
 def test_a_missing_name_is_empty_and_told_or_an_error_or_kept():
@@ -260,6 +260,87 @@ def test_a_cyclic_value_is_an_error_and_not_a_crash():
     with pytest.raises(TemplateError, match="too deep"):
         render_template("{{v}}", extra={"v": cyclic})
     assert render_template("{{v.self.self.a}}", extra={"v": cyclic}) == "1"
+
+
+def test_a_condition_takes_exactly_one_value():
+    for template in ("{{#if a b}}x{{/if}}", "{{#each a b}}x{{/each}}", "{{#if a}}x{{else if a b}}y{{/if}}"):
+        with pytest.raises(TemplateError, match="takes one value, not 2") as caught:
+            render_template(template, extra={"a": 1, "b": 2})
+        assert caught.value.line == 1
+    assert render_template("{{#if (lookup a 0) includeZero=true}}x{{/if}}", extra={"a": [0]}) == "x"
+
+
+def test_what_only_the_library_cannot_read_has_a_place_too():
+    with pytest.raises(TemplateError, match=r"^line 2, column 3: \*name cannot be read") as caught:
+        render_template("a\nb {{*name}} {{c}}")
+    assert (caught.value.line, caught.value.column) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "template", ["{{d.x}}", "{{#if d.x}}a{{/if}}", "{{#each d}}{{this}}{{/each}}", "{{d}}"]
+)
+def test_a_mapping_that_raises_when_it_is_read_is_an_error_of_ours(template):
+    class Odd(dict):
+        def __getitem__(self, key):
+            raise RuntimeError("not today")
+
+    with pytest.raises(TemplateError, match="not today") as caught:
+        render_template(template, extra={"d": Odd(x=1)})
+    assert "d.x cannot be read: RuntimeError" in str(caught.value)
+
+
+def test_a_mapping_that_raises_in_another_way_is_an_error_of_ours():
+    class Odd(dict):
+        def __contains__(self, key):
+            raise RuntimeError("not today")
+
+        def __iter__(self):
+            raise RuntimeError("not today")
+
+    for template in ("{{d.x}}", "{{#each d}}{{this}}{{/each}}"):
+        with pytest.raises(TemplateError, match="not today"):
+            render_template(template, extra={"d": Odd(x=1)})
+
+
+def test_extras_may_be_called_as_parameters_are():
+    runtime, state = state_of(A={"values": {"x": 1}})
+    extra = {"template": "t", "self": "s", "state": "u"}
+    assert state.prompt("{{template}}{{self}}{{state}}", **extra) == "tsu"
+    assert runtime.compose_prompt(state, "{{template}}{{self}}{{state}}", **extra) == "tsu"
+    with pytest.raises(
+        ValueError, match="missing is 'empty', 'error' or 'keep', not 3; no extra can have this name"
+    ):
+        state.prompt("{{missing}}", missing=3)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{#if a}} {{b}}{{/if}}", " B"),
+        ("{{#if no}}x{{else each l}}{{this}};{{/if}}", "1;2;"),
+        ("{{#if no}}x{{else with d}}{{k}}{{/if}}", "v"),
+        ("{{^l}}empty{{else}}{{this}},{{/l}}", "1,2,"),
+        ("{{^d}}nobody{{else}}{{k}}{{/d}}", "v"),
+        ("a\\ {{~b}}", "a\\B"),
+        ("{ {{~b~}} }", "{B}"),
+        ("{{b.[0]}}{{b.0.x}}{{#if b.[0]}}y{{/if}}", "By"),
+        ("{{#l.length}}n{{/l.length}}{{#no.length}}m{{/no.length}}", "n"),
+        ('{{lookup no "x"}} {{lookup l "length"}}', "false 2"),
+        ("{{~{b}~}} !", "B!"),
+    ],
+)
+def test_what_the_library_gets_wrong_is_right(template, expected):
+    assert (
+        render_template(template, extra={"a": 1, "b": "B", "no": False, "l": [1, 2], "d": {"k": "v"}})
+        == expected
+    )
+
+
+def test_a_long_chain_of_else_ifs_renders_or_is_an_error_with_a_place():
+    chain = "{{#if a}}0" + "".join(f"{{{{else if b{i}}}}}{i}" for i in range(90)) + "{{/if}}"
+    assert render_template(chain, extra={"b89": 1}) == "89"
+    with pytest.raises(TemplateError, match=r"line 1, column .* nested more than 100 deep"):
+        render_template("{{#if a}}0" + "{{else if b}}1" * 101 + "{{/if}}")
 
 
 def test_the_page_example_renders():
