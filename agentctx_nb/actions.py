@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, ResultError, without_our_frames
 from agentctx_nb.names import known_fields, shown
-from agentctx_nb.provider import caller, check_function
+from agentctx_nb.provider import Call, caller, check_function
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
     from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
 
-__all__ = ["Action", "ActionResult", "as_action", "perform"]
+__all__ = ["Action", "ActionResult", "ReadyAction", "as_action", "perform", "ready"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,16 @@ class Action:
             raise DefinitionTypeError(f"description of action {self.name} must be a string")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ActionResult:
-    """What an action did.
+    """What an action did; it shows itself, with secrets masked.
 
     ``success`` says whether it worked; ``error`` holds the exception where the handler raised one, or a
-    sentence where the action did not fit.
+    sentence where the action did not fit. ``action`` is the name of the action that ran, and ``mask``
+    hides secrets where the result is printed; the runtime sets both.
+
+    >>> ActionResult(success=True, text="Sent.")
+    ActionResult(success=True, text='Sent.')
     """
 
     success: bool
@@ -67,10 +71,43 @@ class ActionResult:
     values: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     error: Exception | str | None = None
+    action: str = field(default="", compare=False, kw_only=True)
+    mask: Callable[[str], str] = field(default=str, compare=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        from agentctx_nb.render.bounds import cell_text
+
+        told = [f"success={self.success}"]
+        for name in _RESULT_FIELDS[1:]:
+            value = getattr(self, name)
+            if isinstance(value, str) and value:
+                told.append(f"{name}={self.mask(str.__str__(value))[:_LONGEST_PRINTED]!r}")
+            elif value is not None and not isinstance(value, str) and value != {}:
+                told.append(f"{name}={cell_text(value, mask=self.mask, most=_LONGEST_PRINTED)}")
+        return f"ActionResult({', '.join(told)})"
+
+    def __str__(self) -> str:
+        from agentctx_nb.render.action_view import sentence
+
+        return self.mask(sentence(self))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from agentctx_nb.render.action_view import result_page
+
+        return result_page(self)._repr_mimebundle_(include, exclude)
+
+
+class ReadyAction(NamedTuple):
+    """An action whose functions have been looked at, once, and may be awaited with all three arguments."""
+
+    action: Action
+    handle: Call
+    validate: Call | None
 
 
 _ACTION_FIELDS = tuple(Action.__dataclass_fields__)
-_RESULT_FIELDS = tuple(ActionResult.__dataclass_fields__)
+_LONGEST_PRINTED = 2_000  # characters of one field
+_RESULT_FIELDS = ("success", "text", "values", "data", "error")
 
 
 def as_action(given: Action | Mapping[str, Any]) -> Action:
@@ -88,22 +125,34 @@ def as_action(given: Action | Mapping[str, Any]) -> Action:
     raise DefinitionTypeError(f"an action is an Action or a dict of its fields, not {shown(given)}")
 
 
-async def perform(action: Action, runtime: AgentRuntime, message: Memory, state: State) -> ActionResult:
+def ready(action: Action) -> ReadyAction:
+    """Return ``action`` with what its functions take worked out."""
+    return ReadyAction(
+        action,
+        caller(action.handler, of=f"handler of action {action.name}"),
+        action.validate and caller(action.validate, of=f"validate of action {action.name}"),
+    )
+
+
+async def perform(
+    prepared: ReadyAction, runtime: AgentRuntime, message: Memory, state: State
+) -> ActionResult:
     """Validate, then handle; whatever either raises becomes a result without success."""
+    name = prepared.action.name
     try:
-        if action.validate is not None:
-            fits = await _call(action.validate, f"validate of action {action.name}", runtime, message, state)
-            if not fits:
-                return ActionResult(success=False, error=f"action {action.name} does not fit this message")
-        answer = await _call(action.handler, f"handler of action {action.name}", runtime, message, state)
-        return read_action_result(answer)
+        if prepared.validate is not None and not await _done(prepared.validate, runtime, message, state):
+            result = ActionResult(success=False, error=f"action {name} does not fit this message")
+        else:
+            result = read_action_result(await _done(prepared.handle, runtime, message, state))
     except Exception as exc:  # noqa: BLE001  told in the result, as the contract says
-        runtime.logger.error(exc, f"action {action.name} failed")
-        return ActionResult(success=False, error=without_our_frames(exc))
+        error = without_our_frames(exc)
+        runtime.logger.error(error, f"action {name} failed")
+        result = ActionResult(success=False, error=error)
+    return replace(result, action=name, mask=runtime.mask)
 
 
-async def _call(function: Callable[..., Any], of: str, *given: Any) -> Any:
-    answer = await caller(function, of=of)(*given)
+async def _done(call: Call, *given: Any) -> Any:
+    answer = await call(*given)
     return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -116,7 +165,7 @@ def read_action_result(answer: Any) -> ActionResult:
         It is none of these.
     """
     if isinstance(answer, ActionResult):
-        return answer
+        return _checked(answer)
     if answer is None or isinstance(answer, bool):
         return ActionResult(success=answer is not False)
     if isinstance(answer, str):
@@ -126,9 +175,24 @@ def read_action_result(answer: Any) -> ActionResult:
             fields = known_fields(answer, _RESULT_FIELDS, of="the result of an action")
         except DefinitionError as exc:
             raise ResultError(str(exc)) from None
-        if not isinstance(fields.setdefault("success", True), bool):
-            raise ResultError(f"success of an action is True or False, not {shown(fields['success'])}")
-        return ActionResult(**fields)
+        given = {name: value for name, value in fields.items() if value is not None}
+        return _checked(ActionResult(**{"success": True, **given}))
     raise ResultError(
-        f"a handler returned {type(answer).__name__}; return an ActionResult, a dict of its fields, a bool or None"
+        f"a handler returned {type(answer).__name__}; return an ActionResult, a dict of its fields, a bool, "
+        "a string or None"
     )
+
+
+def _checked(result: ActionResult) -> ActionResult:
+    wanted: dict[str, tuple[Any, str]] = {
+        "success": (bool, "True or False"),
+        "text": (str, "a string"),
+        "values": (Mapping, "a dict"),
+        "data": (Mapping, "a dict"),
+        "error": (Exception | str | None, "an exception or a sentence"),
+    }
+    for name, (kind, words) in wanted.items():
+        value = getattr(result, name)
+        if not isinstance(value, kind):
+            raise ResultError(f"{name} of an action's result is {words}, not {shown(value)}")
+    return result

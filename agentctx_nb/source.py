@@ -1,7 +1,7 @@
-"""A cell's text becomes the ``get`` of a provider, with the cell's own lines in tracebacks and sources.
+"""A cell's text becomes a function of a provider or an action, with its own lines in tracebacks and sources.
 
 The body of a cell is either the body of the function itself, with ``runtime``, ``message`` and ``state``
-in scope, or code that defines ``get`` at its top level. In both cases line 1 below the magic stays line 1
+in scope, or code that defines it (``get``, ``handler``) at its top level. In both cases line 1 below the magic stays line 1
 below the magic: the text kept for tracebacks has a line for each line of the cell.
 """
 
@@ -12,19 +12,20 @@ import inspect
 import keyword
 import linecache
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from agentctx_nb.bridge import run_sync
 from agentctx_nb.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
     "Cell",
     "CellError",
     "CompiledCell",
+    "Role",
     "compile_cell",
     "forget_source",
     "keep_source",
@@ -38,7 +39,7 @@ OPTION_LINE = re.compile(r"#\|\s*(?P<key>[^:]*?)\s*(?::(?P<value>.*))?$")
 
 
 class CellError(DefinitionError):
-    """A cell cannot become a provider; ``line`` is its line in the cell, ``text`` that line as typed."""
+    """A cell cannot become what it is to be; ``line`` is its line in the cell, ``text`` that line as typed."""
 
     def __init__(self, message: str, *, line: int | None = None, text: str = "", column: int = 0) -> None:
         self.message = message
@@ -67,10 +68,26 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CompiledCell:
-    """A function made from a cell, and what its docstring says of it."""
+    """A function made from a cell, what its docstring says of it, and the others the cell defined for its role."""
 
     get: Callable[..., Any]
     description: str | None
+    others: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+
+class Role(NamedTuple):
+    """What a cell is to become: the function it may define itself, and others that may stand beside that one."""
+
+    what: str = "provider"
+    function: str = "get"
+    others: tuple[str, ...] = ()
+
+    def named(self) -> str:
+        """Return it with its article."""
+        return f"{'an' if self.what[0] in 'aeiou' else 'a'} {self.what}"
+
+
+_PROVIDER = Role()
 
 
 def option_lines(body: str) -> Iterator[tuple[int, str, str | None]]:
@@ -96,24 +113,27 @@ def compile_cell(
     cell: Cell,
     transform: Callable[[str], str] | None = None,
     flags: int = 0,
+    role: Role = _PROVIDER,
 ) -> CompiledCell:
     """Return the function that ``body`` describes, with ``namespace`` as its globals.
 
     Parameters
     ----------
     name
-        The provider's name, which the function takes over as far as Python allows.
+        The provider's or action's name, which the function takes over as far as Python allows.
     namespace
         Looked into each time the function runs, so names defined later are found.
     transform
         Turns IPython's own syntax (``%magic``, ``!command``) into Python; asked only if ``body`` is none.
     flags
         Compiler flags of the cells so far, such as those of ``from __future__ import annotations``.
+    role
+        What it becomes: a provider, if nothing else is said.
 
     Raises
     ------
     CellError
-        The body is empty, is no Python, or yields.
+        The body is empty, is no Python, yields, or defines one of the other functions of its role alone.
     """
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     typed = body
@@ -129,17 +149,29 @@ def compile_cell(
         except SyntaxError as second:
             raise _pointed(second, typed, offset) from None
     if not tree.body:
-        raise CellError(f"the cell of provider {name} is empty; write what it returns, or an `async def get`")
-    defines_get = any(_is_get(statement) for statement in tree.body)
+        raise CellError(
+            f"the cell of {role.what} {name} is empty; write what it returns, or an `async def {role.function}`"
+        )
+    defined = {statement.name: statement for statement in tree.body if _is_function(statement)}
+    others = tuple(other for other in role.others if other in defined)
+    defines_get = role.function in defined
+    if others and not defines_get:
+        raise CellError(
+            f"the cell defines {others[0]} but no {role.function}; put the rest into an `async def {role.function}`",
+            line=defined[others[0]].lineno + offset,
+            text=typed.split("\n")[defined[others[0]].lineno - 1],
+        )
     if defines_get:
         text = "\n".join([*(f"# {line}".rstrip() for line in cell.above), body])
         indented = frozenset[int]()
     else:
-        text, indented = _as_function(body, tree, _identifier(name), cell.above)
+        text, indented = _as_function(body, tree, _identifier(name, role), cell.above)
     try:
         module = _parsed(text)
-        function = _find_get(module) if defines_get else _returning(module)
-        _refuse_yield(function, typed, offset, indented)
+        functions = {s.name: s for s in module.body if _is_function(s)}
+        function = functions[role.function] if defines_get else _returning(module)
+        for one in (function, *(functions[other] for other in others)):
+            _refuse_yield(one, typed, offset, indented, role)
         mode = flags | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if defines_get else 0)
         code = compile(module, cell.filename, "exec", flags=mode, dont_inherit=True)
     except SyntaxError as error:
@@ -147,9 +179,10 @@ def compile_cell(
     except (RecursionError, MemoryError):  # the compiler goes deeper than the parser
         raise CellError(TOO_DEEP) from None
     keep_source(cell.filename, text)
-    get = _run(code, namespace, "get" if defines_get else function.name, apart=not defines_get)
+    names = (role.function, *others) if defines_get else (function.name,)
+    get, *rest = _run(code, namespace, names, apart=not defines_get)
     described = ast.get_docstring(function) or (ast.get_docstring(module) if defines_get else None)
-    return CompiledCell(get, described)
+    return CompiledCell(get, described, dict(zip(others, rest, strict=True)))
 
 
 def _parsed(text: str) -> ast.Module:
@@ -179,20 +212,13 @@ def forget_source(filename: str) -> None:
     getattr(linecache, "_ipython_cache", {}).pop(filename, None)
 
 
-def _is_get(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == "get"
+def _is_function(statement: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def _find_get(module: ast.Module) -> ast.FunctionDef | ast.AsyncFunctionDef:
-    found = [statement for statement in module.body if _is_get(statement)]
-    last = found[-1]
-    assert isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef)
-    return last
-
-
-def _identifier(name: str) -> str:
+def _identifier(name: str, role: Role) -> str:
     plain = re.sub(r"\W", "_", name)
-    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"get_{plain}"
+    return plain if plain.isidentifier() and not keyword.iskeyword(plain) else f"{role.function}_{plain}"
 
 
 def _as_function(
@@ -237,13 +263,17 @@ def _returning(module: ast.Module) -> ast.AsyncFunctionDef:
 
 
 def _refuse_yield(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, typed: str, offset: int, indented: frozenset[int]
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    typed: str,
+    offset: int,
+    indented: frozenset[int],
+    role: Role,
 ) -> None:
     open_nodes: list[ast.AST] = list(function.body)
     while open_nodes:
         node = open_nodes.pop()
         if isinstance(node, ast.Yield | ast.YieldFrom):
-            error = SyntaxError("a provider cannot yield; it must return its result")
+            error = SyntaxError(f"{role.named()} cannot yield; it must return its result")
             error.lineno, error.offset = node.lineno, node.col_offset + 1
             raise _pointed(error, typed, offset, indented)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
@@ -270,23 +300,26 @@ def _pointed(
     return CellError(error.msg, line=number + offset, text=text, column=max(column, 0))
 
 
-def _run(code: Any, namespace: dict[str, Any], name: str, *, apart: bool) -> Callable[..., Any]:
-    """Run the definitions in ``namespace`` and return the function, leaving no new ``name`` behind."""
+def _run(
+    code: Any, namespace: dict[str, Any], names: tuple[str, ...], *, apart: bool
+) -> list[Callable[..., Any]]:
+    """Run the definitions in ``namespace`` and return the functions, leaving no new names of theirs behind."""
     __tracebackhide__ = True
     if apart:
         scope: dict[str, Any] = {}
         exec(code, namespace, scope)  # noqa: S102  running the user's cell is the task
-        return cast("Callable[..., Any]", scope[name])
+        return [scope[name] for name in names]
     absent = object()
-    before = namespace.get(name, absent)
+    before = {name: namespace.get(name, absent) for name in names}
     try:
         if code.co_flags & inspect.CO_COROUTINE:
             run_sync(lambda: eval(code, namespace))  # noqa: S307
         else:
             exec(code, namespace)  # noqa: S102
-        return cast("Callable[..., Any]", namespace[name])
+        return [namespace[name] for name in names]
     finally:
-        if before is absent:
-            namespace.pop(name, None)
-        else:
-            namespace[name] = before
+        for name, earlier in before.items():
+            if earlier is absent:
+                namespace.pop(name, None)
+            else:
+                namespace[name] = earlier

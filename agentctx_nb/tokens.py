@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["TokenCounter", "best_counter", "counter_name", "counter_of", "estimate_tokens"]
+__all__ = ["TokenCounter", "best_counter", "counted_by", "counter_name", "counter_of", "estimate_tokens"]
 
 _ENCODING = "o200k_base"
 _ESTIMATED_PART = 1 << 16  # characters; bounds the lists made of a long text
@@ -91,6 +91,20 @@ def counter_of(count: Callable[[str], int] | None) -> tuple[str, Callable[[str],
         return best_counter()
     name = getattr(count, "__name__", type(count).__name__)
     return "your counter" if name == "<lambda>" else name, count
+
+
+def counted_by(counter: tuple[str, Callable[[str], int]], text: str) -> tuple[str, int]:
+    """Return what counted, and how many tokens ``text`` has; an estimate where somebody's own counter fails.
+
+    >>> counted_by(("mine", lambda text: 1 // 0), "It rains.")[0]
+    'estimate, as mine failed with ZeroDivisionError'
+    """
+    name, count = counter
+    plain = str.__str__(text)
+    try:
+        return name, int(count(plain)) if plain else 0
+    except Exception as exc:  # noqa: BLE001  the user's own counter must not hide what was rendered
+        return f"estimate, as {name} failed with {type(exc).__name__}", estimate_tokens(plain)
 
 
 def counter_name(counter: TokenCounter) -> str:

@@ -127,3 +127,122 @@ def test_the_reminder_of_the_reference_page_finds_the_timezone_or_utc():
         {"name": "USER_PREFERENCES", "get": lambda: {"data": {"preferences": {"timezone": "Europe/Oslo"}}}}
     )
     assert run(runtime).text == "Europe/Oslo"
+
+
+def test_a_replaced_action_keeps_its_place_and_is_numbered_also_after_it_was_gone():
+    runtime = AgentRuntime()
+    for name in ("A", "B"):
+        runtime.register_action(Action(name, handler=lambda: None), origin="a module")
+    assert (runtime.registered_action("A").version, runtime.registered_action("A").origin) == (1, "a module")
+    runtime.register_action(Action("A", handler=lambda: None))
+    assert (runtime.registered_action("A").version, runtime.registered_action("A").origin) == (2, None)
+    assert [action.name for action in runtime.actions] == ["A", "B"]
+    assert runtime.unregister_action("A")
+    assert not runtime.unregister_action("A")
+    with pytest.raises(UnknownActionError):
+        runtime.get_action("A")
+    runtime.register_action(Action("A", handler=lambda: None))
+    assert runtime.registered_action("A").version == 3
+    assert [action.name for action in runtime.actions] == ["B", "A"]
+
+
+def test_a_wrong_action_leaves_the_old_one_standing():
+    runtime = with_action(lambda: "old")
+    with pytest.raises(DefinitionError):
+        runtime.register_action({"name": "DO", "handler": lambda runtime, *, must: None})
+    assert run(runtime).text == "old"
+    assert runtime.registered_action("DO").version == 1
+
+
+def test_signatures_are_read_when_an_action_is_registered_and_not_when_it_runs(monkeypatch):
+    runtime = with_action(lambda runtime, message: "done", validate=lambda: True)
+
+    def refuse(*given, **named):
+        raise AssertionError("a signature is read at a run")
+
+    monkeypatch.setattr("agentctx_nb.provider.inspect.signature", refuse)
+    assert run(runtime) == ActionResult(success=True, text="done")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"text": 5}, "text of an action's result is a string, not 5"),
+        (ActionResult(success=True, text=5), "text of an action's result is a string, not 5"),
+        ({"values": [1]}, "values of an action's result is a dict, not [1]"),
+        ({"error": 404}, "error of an action's result is an exception or a sentence, not 404"),
+        ({"success": "yes"}, "success of an action's result is True or False, not 'yes'"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_a_failure_that_names_it(answer, said):
+    result = run(with_action(lambda: answer))
+    assert (result.success, str(result.error)) == (False, said)
+
+
+def test_a_field_that_is_none_is_not_given():
+    assert run(with_action(lambda: {"text": None, "values": None, "success": None})) == ActionResult(
+        success=True
+    )
+
+
+def test_a_result_prints_what_it_holds_and_no_secret():
+    runtime = with_action(lambda: {"text": "the key is s3cr3t-value", "data": {"n": 1}})
+    runtime.set_setting("KEY", "s3cr3t-value", secret=True)
+    result = run(runtime)
+    assert result.text == "the key is s3cr3t-value"
+    assert repr(result) == "ActionResult(success=True, text='the key is [secret KEY]', data={'n': 1})"
+    assert str(result) == "DO succeeded"
+    assert repr(ActionResult(success=False, error="no")) == "ActionResult(success=False, error='no')"
+
+    def fail():
+        raise ValueError("s3cr3t-value is wrong")
+
+    failed = run(with_action(fail))
+    assert str(failed) == "DO failed: ValueError: s3cr3t-value is wrong"
+    runtime.register_action({"name": "DO", "handler": fail})
+    failed = run(runtime)
+    assert str(failed) == "DO failed: ValueError: [secret KEY] is wrong"
+    assert "s3cr3t" not in repr(failed) + "".join(failed._repr_mimebundle_().values())
+
+
+def test_the_traceback_of_a_failed_handler_begins_in_its_own_code():
+    def handler():
+        return 1 / 0
+
+    error = run(with_action(handler)).error
+    assert error.__traceback__.tb_frame.f_code.co_name == "handler"
+
+
+def test_cancelling_an_action_is_no_failure_of_it():
+    async def handler():
+        await asyncio.sleep(30)
+
+    async def main():
+        task = asyncio.ensure_future(with_action(handler).run_action("DO", "hi"))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+
+
+def test_the_library_provider_of_preferences_gives_the_reminder_its_timezone():
+    from agentctx_nb import Content, Entity, Memory
+    from agentctx_nb.library import USER_PREFERENCES
+
+    async def handler(runtime, message, state):
+        return state.data.providers.USER_PREFERENCES.data.preferences.timezone or "UTC"
+
+    async def main():
+        runtime = with_action(handler)
+        runtime.register_provider(USER_PREFERENCES)
+        await runtime.create_entity(
+            Entity(id="ada", names=["Ada"], metadata={"preferences": {"timezone": "Europe/Oslo"}})
+        )
+        known = await runtime.run_action("DO", Memory(Content("hi"), entity_id="ada"))
+        unknown = await runtime.run_action("DO", Memory(Content("hi"), entity_id="ben"))
+        without = await runtime.compose_state("hi", [], only_include=True)
+        return known.text, unknown.text, (await runtime.run_action("DO", "hi", without)).text
+
+    assert asyncio.run(main()) == ("Europe/Oslo", "UTC", "UTC")

@@ -1,0 +1,89 @@
+"""The part of a runtime that deals with actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from agentctx_nb.errors import DefinitionError, UnknownActionError
+from agentctx_nb.masked_errors import masked_error
+from agentctx_nb.model import as_message
+from agentctx_nb.names import check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentctx_nb.actions import Action, ActionResult, ReadyAction
+    from agentctx_nb.model import MessageLike
+    from agentctx_nb.numbered import Numbered, NumberedEntry
+    from agentctx_nb.read_recorder import ReadRecorder
+    from agentctx_nb.runtime import AgentRuntime
+    from agentctx_nb.state import State
+
+__all__ = ["Acting"]
+
+
+class Acting:
+    """Registers actions and runs them on composed states."""
+
+    _actions: Numbered[ReadyAction]
+    read_recorder: ReadRecorder
+
+    def register_action(self, action: Action | Mapping[str, Any], *, origin: str | None = None) -> Action:
+        """Register an action, or replace in its place the one of the same name.
+
+        ``origin`` says where it comes from, for listings. Raises `DefinitionError` and leaves all as it
+        was where the action is written wrongly.
+        """
+        from agentctx_nb.actions import as_action, ready
+
+        try:
+            given = as_action(action)
+            prepared = ready(given)
+        except DefinitionError as exc:
+            raise masked_error(exc, cast("AgentRuntime", self).mask) from None
+        self._actions.register(given.name, prepared, origin=origin)
+        return given
+
+    def unregister_action(self, name: str) -> bool:
+        """Remove an action; return whether there was one."""
+        check_name(name, of="an action")
+        return self._actions.unregister(name)
+
+    @property
+    def actions(self) -> list[Action]:
+        """All actions, in the order of first registration."""
+        entries = [self._actions.find(name) for name in self._actions]
+        return [entry.thing.action for entry in entries if entry is not None]
+
+    def get_action(self, name: str) -> Action:
+        """Return the action ``name``; raise `UnknownActionError` with near names if there is none."""
+        return self.registered_action(name).thing.action
+
+    def registered_action(self, name: str) -> NumberedEntry[ReadyAction]:
+        """Return the action ``name`` (as ``.thing.action``) with its version and where it came from."""
+        check_name(name, of="an action")
+        try:
+            return self._actions[name]
+        except UnknownActionError as exc:  # which names others, and may be printed
+            raise masked_error(exc, cast("AgentRuntime", self).mask) from None
+
+    async def run_action(self, name: str, message: MessageLike, state: State | None = None) -> ActionResult:
+        """Validate and run an action on a message; the state is composed where none is given.
+
+        Which values and data the action reads is noted for `reads`: it is handed a `State` that reads and
+        writes through to the one that was given or composed.
+
+        Raises
+        ------
+        UnknownActionError
+            No action has this name. What the action itself raises is in the result.
+        """
+        from agentctx_nb.actions import perform
+        from agentctx_nb.watched_state import reading
+
+        runtime = cast("AgentRuntime", self)
+        action = self.registered_action(name).thing
+        given = as_message(message)
+        composed = await runtime.compose_state(given) if state is None else state
+        with reading(self.read_recorder, f"action {name}", composed) as watched:
+            return await perform(action, runtime, given, watched)

@@ -1,0 +1,89 @@
+"""Templates kept by name."""
+
+from __future__ import annotations
+
+import pickle
+from copy import copy
+
+import pytest
+
+from agentctx_nb import AgentRuntime, DefinitionError, TemplateError, UnknownPromptError
+
+
+@pytest.fixture
+def runtime():
+    runtime = AgentRuntime()
+    runtime.register_provider({"name": "A", "get": lambda: {"values": {"x": 1}}})
+    return runtime
+
+
+def test_a_template_is_kept_under_its_name_and_rendered(runtime):
+    kept = runtime.register_prompt("REPLY", "{{x}} and {{y}}")
+    assert runtime.prompts["REPLY"] is kept
+    assert (kept, kept.name) == ("{{x}} and {{y}}", "REPLY")
+    assert runtime.compose_prompt(runtime.compose("hi"), kept, y=2) == "1 and 2"
+
+
+def test_registering_again_replaces_in_place_and_numbers(runtime):
+    for name in ("A", "B", "A"):
+        runtime.register_prompt(name, f"of {name}")
+    assert list(runtime.prompts) == ["A", "B"]
+    assert [runtime.registered_prompt(name).version for name in "AB"] == [2, 1]
+    assert runtime.unregister_prompt("A")
+    assert not runtime.unregister_prompt("A")
+    assert list(runtime.prompts) == ["B"]
+
+
+def test_the_list_is_a_copy_to_read(runtime):
+    prompts = runtime.prompts
+    runtime.register_prompt("A", "a")
+    assert dict(prompts) == {}
+    with pytest.raises(TypeError):
+        runtime.prompts["B"] = "b"
+
+
+@pytest.mark.parametrize("wrong", ["{{#if x}}", "{{x", "{{}}", "{{#if x}}{{/each}}", "a\n{{/if}}"])
+def test_a_template_that_cannot_be_read_leaves_the_older_one_standing(runtime, wrong):
+    runtime.register_prompt("REPLY", "old")
+    with pytest.raises(TemplateError) as caught:
+        runtime.register_prompt("REPLY", wrong)
+    assert caught.value.line
+    assert runtime.prompts == {"REPLY": "old"}
+    assert runtime.registered_prompt("REPLY").version == 1
+
+
+@pytest.mark.parametrize(("name", "template"), [("", "x"), (" ", "x"), (5, "x"), ("A", None), ("A", len)])
+def test_a_name_or_a_template_of_the_wrong_kind_is_refused(runtime, name, template):
+    with pytest.raises(DefinitionError):
+        runtime.register_prompt(name, template)
+    assert runtime.prompts == {}
+
+
+def test_an_unknown_prompt_is_named_with_the_near_ones(runtime):
+    runtime.register_prompt("REPLY", "x")
+    with pytest.raises(
+        UnknownPromptError, match=r"no prompt is registered as 'REPLI'; did you mean 'REPLY'\?"
+    ):
+        runtime.registered_prompt("REPLI")
+
+
+def test_an_error_about_a_prompt_shows_no_secret():
+    runtime = AgentRuntime(secrets={"KEY": "s3cr3t-value"})
+    runtime.register_prompt("s3cr3t-value", "x")
+    with pytest.raises(UnknownPromptError) as caught:
+        runtime.registered_prompt("s3cr3t-valu")
+    with pytest.raises(TemplateError) as read:
+        runtime.register_prompt("A", "{{s3cr3t-value x}}")
+    assert "s3cr3t-value" not in f"{caught.value} {read.value}"
+
+
+def test_a_kept_template_can_be_copied_and_pickled(runtime):
+    kept = runtime.register_prompt("REPLY", "Hi")
+    for twin in (copy(kept), pickle.loads(pickle.dumps(kept))):
+        assert (twin, twin.name) == ("Hi", "REPLY")
+
+
+def test_an_extra_may_have_any_name(runtime):
+    state = runtime.compose("hi")
+    assert runtime.compose_prompt(state, "{{state}} {{template}}", state=1, template=2) == "1 2"
+    assert state.prompt("{{state}} {{template}}", state=1, template=2) == "1 2"
