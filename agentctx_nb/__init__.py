@@ -22,8 +22,10 @@ from agentctx_nb.errors import (
     ProviderCancelledError,
     ProviderTimeoutError,
     ResultError,
+    SettingError,
     TemplateError,
     UnknownActionError,
+    UnknownPromptError,
     UnknownProviderError,
 )
 from agentctx_nb.model import Content, Entity, Memory
@@ -57,9 +59,11 @@ __all__ = [
     "ProviderResult",
     "ProviderTimeoutError",
     "ResultError",
+    "SettingError",
     "State",
     "TemplateError",
     "UnknownActionError",
+    "UnknownPromptError",
     "UnknownProviderError",
     "load_ipython_extension",
     "unload_ipython_extension",

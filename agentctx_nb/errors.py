@@ -3,11 +3,13 @@
 AgentCtxError
 ├── DefinitionError            a provider, message or option was written wrongly (ValueError)
 │   ├── DefinitionTypeError    ... by giving something of the wrong type (TypeError)
+│   ├── SettingError           a setting is not of the type it was asked for as
 │   └── CycleError             providers that wait for each other through ``after=``
 ├── ResultError                what a ``get`` returned is no result (TypeError)
 ├── UnknownNameError           a name nobody registered (KeyError)
 │   ├── UnknownProviderError
-│   └── UnknownActionError
+│   ├── UnknownActionError
+│   └── UnknownPromptError
 ├── CompositionRecursionError  a provider composing itself (RecursionError)
 ├── ProviderCancelledError     a provider cancelled itself (RuntimeError)
 ├── ProviderTimeoutError       our deadline passed, not the provider's own (TimeoutError)
@@ -36,9 +38,11 @@ __all__ = [
     "ProviderCancelledError",
     "ProviderTimeoutError",
     "ResultError",
+    "SettingError",
     "TemplateError",
     "UnknownActionError",
     "UnknownNameError",
+    "UnknownPromptError",
     "UnknownProviderError",
     "describe",
     "did_you_mean",
@@ -75,6 +79,15 @@ class CycleError(DefinitionError):
         super().__init__(f"providers wait for each other: {path}; remove one of these after=")
 
 
+class SettingError(DefinitionError):
+    """A setting is not of the type it was asked for as; ``key`` names it, ``layer`` is where it stands."""
+
+    def __init__(self, message: str, *, key: str = "", layer: str = "") -> None:
+        self.key = key
+        self.layer = layer
+        super().__init__(message)
+
+
 class ResultError(AgentCtxError, TypeError):
     """A ``get`` returned something that is not text, values and data."""
 
@@ -104,6 +117,12 @@ class UnknownActionError(UnknownNameError):
     """Nobody registered an action under this name."""
 
     kind = "action"
+
+
+class UnknownPromptError(UnknownNameError):
+    """Nobody registered a prompt under this name."""
+
+    kind = "prompt"
 
 
 class CompositionRecursionError(AgentCtxError, RecursionError):

@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, describe, did_you_mean, traceback_of
+from agentctx_nb.log_fields import hidden, read_call, shown_value
+from agentctx_nb.log_records import RecentRecords
+from agentctx_nb.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["RuntimeLogger"]
 
@@ -22,6 +27,7 @@ _LEVELS = {
     "critical": logging.CRITICAL,
     "fatal": logging.CRITICAL,
 }
+_TAKEN = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime", "fields"))
 
 
 class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
@@ -30,7 +36,8 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
     ``logger.error({"provider": "WEATHER"}, "fetch failed")``, ``logger.error(exc, "fetch failed")`` and
     ``logger.error("fetch failed: %s", reason, provider="WEATHER")`` all work. Fields end up in the text
     as ``key=value`` and on the record as ``record.fields``. Levels and handlers are those of the logger
-    ``agentctx_nb.<name>``; none is added here.
+    ``agentctx_nb.<name>``; none is added here. The last 1,000 records are kept for `to_frame`, children's
+    included; what is below the logger's level (``WARNING`` where nobody set one) is not.
 
     Parameters
     ----------
@@ -38,6 +45,13 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         What to run every text through before a handler sees it.
     fields
         Put on every record, before a record's own.
+    recent
+        Where records are kept; a logger without one starts its own.
+
+    >>> logger = RuntimeLogger("doctest")
+    >>> logger.error({"provider": "WEATHER"}, "fetch failed")
+    >>> [(record.level, record.message, record.fields) for record in logger.recent]
+    [('ERROR', 'fetch failed', {'provider': 'WEATHER'})]
     """
 
     def __init__(
@@ -46,8 +60,10 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         *,
         mask: Callable[[str], str] = str,
         fields: Mapping[str, Any] | None = None,
+        recent: RecentRecords | None = None,
     ) -> None:
         super().__init__(logging.getLogger(f"agentctx_nb.{name}"), {})
+        self.recent = RecentRecords() if recent is None else recent
         self._runtime_name = name
         self._mask = mask
         self._fields = dict(fields or {})
@@ -55,61 +71,102 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
     def child(self, bound: Mapping[str, Any] | None = None, /, **fields: Any) -> RuntimeLogger:
         """Return a logger that puts ``fields`` on every record as well."""
         return RuntimeLogger(
-            self._runtime_name, mask=self._mask, fields={**self._fields, **(bound or {}), **fields}
+            self._runtime_name,
+            mask=self._mask,
+            fields={**self._fields, **(bound or {}), **fields},
+            recent=self.recent,
         )
 
-    def log(
-        self,
-        level: int | str,
-        msg: object,
-        *args: object,
-        exc_info: Any = None,
-        stack_info: bool = False,
-        stacklevel: int = 1,
-        extra: Mapping[str, object] | None = None,
-        **fields: object,
-    ) -> None:
-        """Log at ``level``, a number or a name such as ``"info"``; see the class for the rest."""
-        number = _level(level)
-        if not self.isEnabledFor(number):
+    def to_frame(self) -> Any:
+        """Return the most recent records as a pandas DataFrame, oldest first; secrets masked."""
+        return self.recent.to_frame(self._mask)
+
+    def log(self, *args: Any, **fields: Any) -> None:
+        """Log at a level that comes first, a number or a name such as ``"info"``; see the class for the rest.
+
+        ``exc_info``, ``stack_info``, ``stacklevel`` and ``extra`` are those of the standard library; any
+        other keyword is a field.
+        """
+        level = args[0] if args else fields.pop("level", None)
+        self._call(_level(level), args[1:], fields)
+
+    def debug(self, *args: Any, **fields: Any) -> None:
+        """Log what only somebody looking for a mistake wants to know."""
+        self._call(logging.DEBUG, args, fields)
+
+    def info(self, *args: Any, **fields: Any) -> None:
+        """Log what happened as it should."""
+        self._call(logging.INFO, args, fields)
+
+    def warning(self, *args: Any, **fields: Any) -> None:
+        """Log what is odd."""
+        self._call(logging.WARNING, args, fields)
+
+    def warn(self, *args: Any, **fields: Any) -> None:
+        """Log at the level of ``warning``."""
+        self._call(logging.WARNING, args, fields)
+
+    def error(self, *args: Any, **fields: Any) -> None:
+        """Log what went wrong."""
+        self._call(logging.ERROR, args, fields)
+
+    def exception(self, *args: Any, **fields: Any) -> None:
+        """Log what went wrong, with the exception that is being handled."""
+        self._call(logging.ERROR, args, {"exc_info": True, **fields})
+
+    def critical(self, *args: Any, **fields: Any) -> None:
+        """Log what nothing can go on after."""
+        self._call(logging.CRITICAL, args, fields)
+
+    def fatal(self, *args: Any, **fields: Any) -> None:
+        """Log at the level of ``critical``."""
+        self._call(logging.CRITICAL, args, fields)
+
+    def _call(self, level: int, args: tuple[Any, ...], fields: dict[str, Any]) -> None:
+        if not self.isEnabledFor(level):
             return
-        if exc_info is None and isinstance(msg, BaseException):
-            exc_info = msg
-        message, given = _read(msg, args)
-        fields = _hidden({**self._fields, **given, **fields}, self._mask)
-        parts = [self._mask(message)] if message else []
-        parts += [f"{name}={_shown(value)}" for name, value in fields.items()]
-        # Values and message may hold percent signs and braces, so nothing is left to be formatted later.
-        file, line, function, stack = self.logger.findCaller(stack_info, stacklevel + 1)
+        try:
+            self._write(level, args, fields)
+        except Exception as exc:  # noqa: BLE001  a log call never breaks what it reports on
+            self._complain("a call", exc)
+
+    def _write(self, level: int, args: tuple[Any, ...], fields: dict[str, Any]) -> None:
+        first = args[0] if args else fields.pop("msg", "")  # the name the standard library gives it
+        exc_info = fields.pop("exc_info", None)
+        if exc_info is None and isinstance(first, BaseException):
+            exc_info = first
+        stack_info, depth = fields.pop("stack_info", False), fields.pop("stacklevel", 1)
+        extra = hidden(fields.pop("extra", None), self._mask)
+        message, given = read_call(first, args[1:])
+        message, fields = self._mask(message), hidden({**self._fields, **given, **fields}, self._mask)
+        parts = [message] if message else []
+        parts += [f"{name}={shown_value(value)}" for name, value in fields.items()]
+        # Past this frame, that of the level's own method, and the one before it.
+        steps = (depth if isinstance(depth, int) else 1) + 3
+        file, line, function, stack = self.logger.findCaller(bool(stack_info), steps)
         record = self.logger.makeRecord(
             self.logger.name,
-            number,
+            level,
             file,
             line,
-            " ".join(parts),
+            " ".join(
+                parts
+            ),  # values and message may hold percent signs: nothing is left to be formatted later
             (),
             None,
             function,
-            {**(_hidden(extra, self._mask) if extra else {}), "fields": fields},
+            {
+                **{name: value for name, value in _extras(extra).items() if name not in _TAKEN},
+                "fields": fields,
+            },
             self._mask(stack) if stack else None,
         )
         self._attach(record, exc_info)
+        self.recent.keep(record, message, fields)
         try:
             self.logger.handle(record)
-        except Exception as exc:  # noqa: BLE001  a log call never breaks what it reports on
-            self._complain(exc)
-
-    def warn(self, msg: object, *args: Any, **fields: Any) -> None:
-        """Log at the level of ``warning``."""
-        self._below(logging.WARNING, msg, args, fields)
-
-    def fatal(self, msg: object, *args: Any, **fields: Any) -> None:
-        """Log at the level of ``critical``."""
-        self._below(logging.CRITICAL, msg, args, fields)
-
-    def _below(self, level: int, msg: object, args: tuple[Any, ...], fields: dict[str, Any]) -> None:
-        depth = fields.pop("stacklevel", 1) + 2  # past this frame and its caller's
-        self.log(level, msg, *args, stacklevel=depth, **fields)
+        except Exception as exc:  # noqa: BLE001  it is told in other words than a call that cannot be read
+            self._complain("a handler or filter", exc)
 
     def _attach(self, record: logging.LogRecord, exc_info: Any) -> None:
         """Give ``record`` its traceback, as text alone when the exception holds a secret."""
@@ -117,9 +174,9 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
             return
         if isinstance(exc_info, BaseException):
             exc_info = (type(exc_info), exc_info, traceback_of(exc_info))
-        elif not isinstance(exc_info, tuple):
+        elif not isinstance(exc_info, tuple) or len(exc_info) != 3:
             exc_info = sys.exc_info()
-        if exc_info[1] is None:
+        if not isinstance(exc_info[1], BaseException):
             return
         try:
             text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
@@ -132,70 +189,23 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         if record.exc_text == text:  # else a handler that formats on its own would write the secret
             record.exc_info = exc_info
 
-    def _complain(self, error: Exception) -> None:
-        """Say that a handler failed where the standard library would, on stderr."""
+    def _complain(self, what: str, error: Exception) -> None:
+        """Say that a record was not written where the standard library would, on stderr."""
         if logging.raiseExceptions and sys.stderr is not None:
-            said = self._mask(
-                f"a handler or filter of the logger {self.logger.name} failed: {describe(error)}"
-            )
+            said = self._mask(f"{what} of the logger {self.logger.name} failed: {describe(error)}")
             with suppress(Exception):
                 sys.stderr.write(said + "\n")
 
 
-def _level(level: int | str) -> int:
+def _level(level: Any) -> int:
     if isinstance(level, int):
         return level
-    number = _LEVELS.get(level.lower())
+    number = _LEVELS.get(level.lower()) if isinstance(level, str) else None
     if number is None:
-        known = did_you_mean(level, _LEVELS) or "; use one of " + ", ".join(_LEVELS)
-        raise DefinitionError(f"there is no log level {level!r}{known}")
+        known = did_you_mean(str(level), _LEVELS) or "; use one of " + ", ".join(_LEVELS)
+        raise DefinitionError(f"there is no log level {shown(level)}{known}")
     return number
 
 
-def _read(first: object, args: tuple[object, ...]) -> tuple[str, Mapping[str, Any]]:
-    """Return the message and the fields of a call, whichever of them came first."""
-    if isinstance(first, Mapping):
-        message, fields = args[:1], {str(name): value for name, value in first.items()}
-        args = args[1:]
-    elif isinstance(first, BaseException):
-        message, fields, args = args[:1], {"error": first}, args[1:]
-    else:
-        message, fields = (first,), {}
-        if len(args) == 1 and isinstance(args[0], Mapping) and "%" not in str(first):
-            fields, args = {str(name): value for name, value in args[0].items()}, ()
-    return _formatted(str(message[0]) if message else "", args), fields
-
-
-def _formatted(message: str, args: tuple[object, ...]) -> str:
-    if not args:
-        return message
-    try:
-        return message % (args[0] if len(args) == 1 and isinstance(args[0], Mapping) else args)
-    except (TypeError, ValueError, KeyError):  # a log call never breaks what it reports on
-        return " ".join([message, *map(_shown, args)])
-
-
-def _hidden(value: Any, mask: Callable[[str], str]) -> Any:
-    """Return a copy of ``value`` in which no secret is written, down through plain containers."""
-    if isinstance(value, str):
-        return mask(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Mapping):
-        return {_hidden(key, mask): _hidden(item, mask) for key, item in value.items()}
-    if type(value) in (list, tuple, set, frozenset):
-        return type(value)(_hidden(item, mask) for item in value)
-    shown = _shown(value)
-    hidden = mask(shown)
-    return value if hidden == shown else hidden
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, BaseException):
-        value = describe(value)
-    try:
-        return repr(value)
-    except KeyboardInterrupt:  # the user's own
-        raise
-    except BaseException:  # noqa: BLE001  whatever a repr raises, the record is worth more
-        return f"<{type(value).__name__} that cannot be shown>"
+def _extras(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {} if given is None else {"extra": given}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentctx_nb.errors import DefinitionTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["SHORTEST_MASKED", "Masker", "secret_texts"]
+__all__ = ["SHORTEST_MASKED", "Masker", "Span", "cover", "secret_texts"]
 
 SHORTEST_MASKED = 4  # below that a mask would hide ordinary words
 _SHORTEST_ANYWHERE = 8  # below that a value is only looked for as a whole word
@@ -22,8 +22,14 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 _FIRST_EXPONENT = 1e16  # Python writes a larger float with an e
 _GROUP_MARKS = ",._ '\u2019\u00a0\u2009\u202f"
 # Compiled when first used: an import has none of them to pay for.
-_ESCAPE_BEFORE = r"(?:%[0-9A-Fa-f]{2}|\\[nrtbfv]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})\Z"
+_COLOUR = r"\x1b\[(?:[0-9]{1,3};){0,3}[0-9]{0,3}m"
+_ESCAPE_BEFORE = rf"(?:%[0-9A-Fa-f]{{2}}|\\[nrtbfv]|\\x[0-9A-Fa-f]{{2}}|\\u[0-9A-Fa-f]{{4}}|{_COLOUR})\Z"
+_LONGEST_CHARACTER = 12  # one of four bytes in a URL
+_LONGEST_ESCAPE = 18  # such a colour, as terminals write it
 _LABEL_NAME = r"[A-Za-z0-9_.\-]{1,64}"
+
+
+Span: TypeAlias = tuple[int, int, str]
 
 
 class _Form(NamedTuple):
@@ -33,6 +39,13 @@ class _Form(NamedTuple):
     secret: str
     name: str
     kind: str  # "anywhere", "word", "base64", "base64 word" or "start"
+
+
+class _Family(NamedTuple):
+    """Forms that all hold ``probe``: in a text without it none of them has to be looked for."""
+
+    probe: str
+    forms: tuple[_Form, ...]
 
 
 class Masker:
@@ -45,10 +58,11 @@ class Masker:
     """
 
     def __init__(self) -> None:
+        self.longest = 0  # characters of the longest secret, written with an escape for each
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}  # value -> name
-        self._known: dict[str, tuple[_Form, ...]] = {}  # value -> its forms, made when first needed
-        self._ready: tuple[tuple[_Form, ...], dict[str, str]] | None = ((), {})
+        self._known: dict[str, tuple[_Family, ...]] = {}  # value -> its forms, made when first needed
+        self._ready: tuple[tuple[_Family, ...], dict[str, str]] | None = ((), {})
 
     def add(self, name: str, value: Any) -> None:
         """Hide ``value`` from now on, and whatever texts and numbers stand in it when it is a container.
@@ -65,25 +79,35 @@ class Masker:
             for text in texts:
                 if len(text) >= SHORTEST_MASKED and text not in self._secrets:
                     self._secrets[text] = name
+                    self.longest = max(self.longest, len(text) * _LONGEST_CHARACTER)
                     self._ready = None
 
     def mask(self, text: str) -> str:
         """Return ``text`` with every secret in it covered by ``[secret NAME]``; no part of one is kept."""
-        forms, labels = self._ready or self._prepare()
-        hits = [form for form in forms if form.text in text]
-        if not hits:
-            return text
-        return _cover(text, sorted(_spans(text, hits)), labels)
+        spans = self.spans(text)
+        return cover(text, spans) if spans else text
 
-    def _prepare(self) -> tuple[tuple[_Form, ...], dict[str, str]]:
+    def spans(self, text: str) -> list[Span]:
+        """Return ``(start, end, label)`` of each secret in ``text``; they may overlap."""
+        families, labels = self._ready or self._prepare()
+        hits = [
+            form for family in families if family.probe in text for form in family.forms if form.text in text
+        ]
+        return [(start, end, labels[name]) for start, end, name in _spans(text, hits)] if hits else []
+
+    def safe(self, label: str) -> str:
+        """Return ``label``, or where a secret stands in it, a shorter one."""
+        return _unspoken((label,), self._secrets)
+
+    def _prepare(self) -> tuple[tuple[_Family, ...], dict[str, str]]:
         with self._lock:
-            forms: dict[_Form, None] = {}
+            families: list[_Family] = []
             for secret, name in self._secrets.items():
                 if secret not in self._known:
-                    self._known[secret] = tuple(_forms_of(secret, name))
-                forms.update(dict.fromkeys(self._known[secret]))
+                    self._known[secret] = tuple(_families(secret, dict.fromkeys(_forms_of(secret, name))))
+                families += self._known[secret]
             labels = {name: _label(name, self._secrets) for name in self._secrets.values()}
-            self._ready = (tuple(forms), labels)
+            self._ready = (tuple(families), labels)
             return self._ready
 
 
@@ -114,6 +138,15 @@ def secret_texts(value: Any) -> Iterator[str]:
             text = text.strip()
         if text and text not in ("true", "false"):  # switches: every other sentence holds these words
             yield text
+
+
+def _families(secret: str, forms: Iterable[_Form]) -> Iterator[_Family]:
+    """Yield ``forms`` put together by what they share: escaping leaves letters and digits as they are."""
+    probe = max(re.findall("[A-Za-z0-9]+", secret), key=len, default="")
+    alike = {form: None for form in forms if len(probe) >= SHORTEST_MASKED and probe in form.text}
+    if alike:
+        yield _Family(probe, tuple(alike))
+    yield from (_Family(form.text, (form,)) for form in forms if form not in alike)
 
 
 def _forms_of(secret: str, name: str) -> Iterator[_Form]:
@@ -225,7 +258,11 @@ def _looks_random(start: str) -> bool:
 def _label(name: str, secrets: Iterable[str]) -> str:
     """Return what covers the secret ``name``: a name that is itself a secret is not written."""
     named: tuple[str, ...] = (f"[secret {name}]",) if re.fullmatch(_LABEL_NAME, name) else ()
-    for label in (*named, "[secret]", "***"):
+    return _unspoken(named, secrets)
+
+
+def _unspoken(labels: tuple[str, ...], secrets: Iterable[str]) -> str:
+    for label in (*labels, "[secret]"):
         if not any(secret in label for secret in secrets):
             return label
     return "***"
@@ -268,7 +305,7 @@ def _is_word(text: str, start: int, end: int) -> bool:
     if (
         _glues(before)
         and _glues(text[start])
-        and not re.search(_ESCAPE_BEFORE, text[max(0, start - 6) : start])
+        and not re.search(_ESCAPE_BEFORE, text[max(0, start - _LONGEST_ESCAPE) : start])
     ):
         return False
     return not (_glues(after) and _glues(text[end - 1]))
@@ -279,21 +316,30 @@ def _glues(char: str) -> bool:
     return char == "_" or (char.isalnum() and not (char >= "\u2e80" or "\u0e00" <= char <= "\u0eff"))
 
 
-def _cover(text: str, spans: list[tuple[int, int, str]], labels: Mapping[str, str]) -> str:
-    """Replace each span by its label; spans that overlap become one, named after the longest."""
+def cover(text: str, spans: list[Span]) -> str:
+    """Replace each span by its label; spans that overlap become one, with the label of the longest.
+
+    >>> cover("key=abcdef!", [(4, 8, "[one]"), (6, 10, "[two]")])
+    'key=[one]!'
+    """
+    spans = sorted(spans, key=_start)  # of two as long, the one that came first
     parts: list[str] = []
     done = 0
     index = 0
     while index < len(spans):
-        start, end, name = spans[index]
+        start, end, label = spans[index]
         longest = end - start
         index += 1
         while index < len(spans) and spans[index][0] < end:
-            next_start, next_end, next_name = spans[index]
+            next_start, next_end, next_label = spans[index]
             if next_end - next_start > longest:
-                longest, name = next_end - next_start, next_name
+                longest, label = next_end - next_start, next_label
             end = max(end, next_end)
             index += 1
-        parts += text[done:start], labels[name]
+        parts += text[done:start], label
         done = end
     return "".join([*parts, text[done:]])
+
+
+def _start(span: Span) -> int:
+    return span[0]

@@ -5,54 +5,57 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from agentctx_nb.acting import Acting
 from agentctx_nb.caution import caution
 from agentctx_nb.composition import compose
 from agentctx_nb.errors import (
     DefinitionError,
     DefinitionTypeError,
     UnknownActionError,
+    UnknownPromptError,
     UnknownProviderError,
-    nearest_names,
 )
 from agentctx_nb.flights import Flights
+from agentctx_nb.inspecting import Inspecting
 from agentctx_nb.log import RuntimeLogger
 from agentctx_nb.masked_errors import masked_error
-from agentctx_nb.model import Memory, as_message
 from agentctx_nb.names import check_name, counted, first_line, shown
+from agentctx_nb.numbered import Numbered
+from agentctx_nb.prompting import Prompting
 from agentctx_nb.provider import Provider, as_provider
+from agentctx_nb.read_recorder import ReadRecorder
 from agentctx_nb.registry import Registered, Registry
 from agentctx_nb.remembering import check_store
 from agentctx_nb.searching import Searching
 from agentctx_nb.selection import Match
 from agentctx_nb.settings import Settings
 from agentctx_nb.under_way import UnderWay
+from agentctx_nb.written import Written
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Iterable, Mapping
     from os import PathLike
 
-    from agentctx_nb.actions import Action, ActionResult
     from agentctx_nb.memory.store import Store
-    from agentctx_nb.model import MessageLike
+    from agentctx_nb.model import Memory, MessageLike
     from agentctx_nb.secret_mask import SecretMask
     from agentctx_nb.selection import Decision
     from agentctx_nb.state import State
-    from agentctx_nb.templates import Prompt
 
 __all__ = ["AgentRuntime"]
 
 CLOSE_SECONDS = 5.0  # for the clean-up of what is cancelled when a runtime closes
 
 
-class AgentRuntime(Searching):
+class AgentRuntime(Searching, Acting, Prompting, Inspecting):
     """Providers, settings and memory of one agent, and the compositions made of them.
 
     Parameters
     ----------
     name
         Names the agent in logs and gives its default ``agent_id``.
-    settings, secrets, defaults, env, env_prefix
+    settings, secrets, defaults, env, env_prefix, env_file
         Where `get_setting` looks; see `Settings`.
     select
         ``hook(decisions, message) -> names``, the host's last word on who runs; may be async.
@@ -83,6 +86,7 @@ class AgentRuntime(Searching):
         defaults: Mapping[str, Any] | None = None,
         env: bool = False,
         env_prefix: str | None = None,
+        env_file: str | PathLike[str] | None = None,
         select: Callable[[tuple[Decision, ...], Memory], Any] | None = None,
         store: Store | str | PathLike[str] | None = None,
         embedder: Any = None,
@@ -98,7 +102,9 @@ class AgentRuntime(Searching):
         check_store(store)
         self.name = name
         self.agent_id = name if agent_id is None else agent_id
-        self.settings = Settings(settings, secrets, defaults, env=env, env_prefix=env_prefix)
+        self.settings = Settings(
+            settings, secrets, defaults, env=env, env_prefix=env_prefix, env_file=env_file
+        )
         self.logger = RuntimeLogger(name, mask=self.mask)
         self.registry = Registry()
         self.select = select
@@ -114,7 +120,10 @@ class AgentRuntime(Searching):
         self._token_counter: tuple[str, Callable[[str], int]] | None = None
         self._under_way = UnderWay()
         self._to_close: list[Callable[[], Awaitable[Any]]] = []
-        self._actions: dict[str, Action] = {}
+        self._actions = Numbered(UnknownActionError)
+        self._prompts = Numbered(UnknownPromptError)
+        self.read_recorder = ReadRecorder()
+        self.written = Written()
         self._warned_hidden: set[str] = set()  # names of providers both private and always run
         self.warned_of: dict[str, int] = {}  # providers that wait for nobody, and their version then
 
@@ -286,58 +295,21 @@ class AgentRuntime(Searching):
 
         return run_sync(lambda: self.compose_state(message, include_list, only_include, **options))
 
-    def compose_prompt(
-        self,
-        state: State,
-        template: str | Callable[[State], str],
-        *,
-        missing: str = "empty",
-        **extra: Any,
-    ) -> Prompt:
-        """Render a Handlebars template with ``extra``, then the state's values, then its ``data``.
-
-        ``missing`` says what a name becomes that nobody wrote: ``"empty"``, an ``"error"``, or its own
-        tag (``"keep"``). Raises `TemplateError` with line and column where the template cannot be read.
-        """
-        return state.prompt(template, missing=missing, **extra)
-
-    # Actions ------------------------------------------------------------------------------
-
-    def register_action(self, action: Action | Mapping[str, Any]) -> Action:
-        """Register an action, or replace the one of the same name."""
-        from agentctx_nb.actions import as_action
-
-        given = as_action(action)
-        self._actions[given.name] = given
-        return given
-
-    @property
-    def actions(self) -> list[Action]:
-        """All actions, in the order of first registration."""
-        return list(self._actions.values())
-
-    async def run_action(self, name: str, message: MessageLike, state: State | None = None) -> ActionResult:
-        """Validate and run an action on a message; the state is composed where none is given.
-
-        Raises
-        ------
-        UnknownActionError
-            No action has this name. What the action itself raises is in the result.
-        """
-        from agentctx_nb.actions import perform
-
-        check_name(name, of="an action")
-        action = self._actions.get(name)
-        if action is None:
-            raise masked_error(UnknownActionError(name, nearest_names(name, self._actions)), self.mask)
-        given = as_message(message)
-        return await perform(action, self, given, await self.compose_state(given) if state is None else state)
-
     # Settings, time, counting -------------------------------------------------------------
 
-    def get_setting(self, key: str, default: Any = None) -> Any:
-        """Return a setting: from the secrets, the settings, the environment if asked for, the defaults."""
-        return self.settings.get(key, default)
+    def get_setting(
+        self,
+        key: str,
+        default: Any = None,
+        *,
+        type: Callable[[Any], Any] | None = None,  # noqa: A002  as in Settings.get
+    ) -> Any:
+        """Return a setting: of secrets, settings, environment and ``.env`` if asked for, defaults the first.
+
+        ``type`` is ``int``, ``bool``, ``list``, ``Path``, an ``Enum`` or any callable; see `Settings.get`.
+        Raises `SettingError`, which shows no secret, where the value is none of that type.
+        """
+        return self.settings.get(key, default, type=type)
 
     def set_setting(self, key: str, value: Any, *, secret: bool = False) -> None:
         """Set a setting, or a secret; None clears the key at both."""

@@ -1,4 +1,4 @@
-"""The function that hides a runtime's secrets, made to be carried along by whatever may be shown later."""
+"""The function that hides secrets, made to be carried along by whatever may be shown later."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ if TYPE_CHECKING:
 
 __all__ = ["SecretMask"]
 
+SHORTEST_KEY = 12  # characters of the shortest text in which a vendor's key can be recognised
+
 # A pickle names its mask instead of holding it, so that no secret is written to a file by way of the mask.
 _named: WeakValueDictionary[str, SecretMask] = WeakValueDictionary()
 
 
 class SecretMask:
-    """Called with a text, returns it with the value of every secret covered.
+    """Called with a text, returns it with the value of every secret covered, and every vendor's key.
+
+    What has the shape of a well-known vendor's key is hidden though nobody registered it.
 
     States, reports and views keep it and nothing else of their runtime. Copies share it. A pickle read in
-    the process that wrote it, or in a fork of that, finds it again; read anywhere else it hides nothing,
-    for it takes no secret along.
+    the process that wrote it, or in a fork of that, finds it again; read anywhere else it hides those shapes
+    alone, for it takes no secret along.
 
     >>> mask = SecretMask()
     >>> mask.add("API_KEY", "k3y-0f-the-d00r")
@@ -41,9 +45,29 @@ class SecretMask:
             self._masker = Masker()
         self._masker.add(name, value)
 
+    @property
+    def longest(self) -> int:
+        """How many characters the longest secret may have where it shows up, encoded."""
+        return 0 if self._masker is None else self._masker.longest
+
     def __call__(self, text: str) -> str:
         """Return ``text`` with every secret in it covered."""
-        return text if self._masker is None else self._masker.mask(text)
+        masker = self._masker
+        long = str.__len__(text) >= SHORTEST_KEY
+        if masker is None and not long:
+            return text
+        from agentctx_nb.masking import cover
+
+        spans = [] if masker is None else masker.spans(text)
+        if long:
+            from agentctx_nb.vendor_keys import vendor_keys
+
+            # Both are looked for in the text as it came: a covered part would hide the rest of a key.
+            spans += [
+                (start, end, label if masker is None else masker.safe(label))
+                for start, end, label in vendor_keys(text)
+            ]
+        return cover(text, spans) if spans else text
 
     def __copy__(self) -> SecretMask:
         return self

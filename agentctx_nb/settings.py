@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.caution import caution
-from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.errors import DefinitionTypeError, SettingError
 from agentctx_nb.names import shown
 from agentctx_nb.secret_mask import SecretMask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
 
 __all__ = ["Settings"]
 
 _SWITCHES = {"true": True, "false": False}
 # An environment has no secrets layer, so its names have to say what is one.
-_SECRET_ENDINGS = frozenset(
-    ("KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS")
+_SECRET_WORDS = frozenset(
+    ("KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "CREDENTIAL")
 )
 
 
+class _Found(NamedTuple):
+    value: Any
+    layer: str  # "secret", "setting", "environment", ".env" or "default"
+    hidden: bool  # it is a secret, or its name says so
+
+
 class Settings:
-    """What a runtime was told: secrets before settings before the environment before defaults.
+    """What a runtime was told: secrets before settings before environment before ``.env`` before defaults.
 
     Parameters
     ----------
@@ -28,6 +38,8 @@ class Settings:
         Also read the process environment, under the very names asked for.
     env_prefix
         Read the environment under ``env_prefix + name``; alone it hides all other variables.
+    env_file
+        Also read this file of lines ``NAME=value``, once, now. A name in it may have the prefix or not.
     environ
         The environment to read instead of the process's own.
 
@@ -36,9 +48,9 @@ class Settings:
     mask
         Called with a text, covers the value of every secret in it, in whatever encoding it stands there.
 
-    >>> settings = Settings({"units": "metric", "verbose": "false"}, secrets={"API_KEY": "k3y-0f-the-d00r"})
-    >>> settings.get("units"), settings.get("verbose"), settings.get("missing", "fallback")
-    ('metric', False, 'fallback')
+    >>> settings = Settings({"units": "metric", "port": "8080"}, secrets={"API_KEY": "k3y-0f-the-d00r"})
+    >>> settings.get("units"), settings.get("port", type=int), settings.get("missing", "fallback")
+    ('metric', 8080, 'fallback')
     >>> settings.mask("called with k3y-0f-the-d00r")
     'called with [secret API_KEY]'
     """
@@ -51,6 +63,7 @@ class Settings:
         *,
         env: bool = False,
         env_prefix: str | None = None,
+        env_file: str | PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         if env_prefix is not None and not isinstance(env_prefix, str):
@@ -60,24 +73,49 @@ class Settings:
         self._defaults = _layer(defaults, "defaults")
         self._prefixes = (*([env_prefix] if env_prefix is not None else []), *([""] if env else []))
         self._environ = environ
+        self._read: set[str] = set()  # names found in the environment so far
         self.mask = SecretMask()
         self._warned: set[str] = set()
         for key, value in self._secrets.items():
             self._hide(key, value)
+        self._env_file: dict[str, str] = {}
+        if env_file is not None:
+            from agentctx_nb.env_file import read_env_file
 
-    def get(self, key: str, default: Any = None) -> Any:
+            self._env_file = self._hidden_file(read_env_file(env_file))
+
+    def get(
+        self,
+        key: str,
+        default: Any = None,
+        *,
+        type: Callable[[Any], Any] | None = None,  # noqa: A002  as argparse names it
+    ) -> Any:
         """Return the value of ``key`` from the first layer that has one, else ``default``.
 
-        Falsy values count; ``None`` does not. Exactly ``"true"`` and ``"false"`` come back as booleans.
+        Parameters
+        ----------
+        default
+            Returned as it is. Falsy values count as set; ``None`` does not.
+        type
+            ``int``, ``float``, ``bool``, ``str``, ``list`` or ``list[int]`` (texts between commas), ``Path``,
+            an ``Enum``, or any callable that takes the value. Without it a value comes as it is, but that
+            exactly ``"true"`` and ``"false"`` are booleans.
+
+        Raises
+        ------
+        SettingError
+            The value is none of ``type``. It names key, layer and type, and never a secret.
         """
         _checked_key(key)
-        for layer in (self._secrets, self._settings):
-            if layer.get(key) is not None:
-                return _as_switch(layer[key])
-        found = self._from_environment(key)
+        if type is not None and not callable(type):
+            raise DefinitionTypeError(
+                f"type of the setting {key!r} is int, list or any callable, not {shown(type)}"
+            )
+        found = next(self._layers_of(key), None)
         if found is None:
-            found = self._defaults.get(key)
-        return default if found is None else _as_switch(found)
+            return default
+        return _as_switch(found.value) if type is None else self._typed(key, found, type)
 
     def set(self, key: str, value: Any, *, secret: bool = False) -> None:
         """Put ``value`` into the settings layer, or the secrets layer; ``None`` clears ``key`` in both.
@@ -94,26 +132,134 @@ class Settings:
         else:
             self._settings[key] = value
 
+    def to_frame(self) -> Any:
+        """Return every setting as a pandas DataFrame for display, ordered by key; secrets are masked.
+
+        Columns: ``key``, ``value``, ``type``, ``layer``, ``shadowed`` (the layers below that have it too). A
+        value whose name says it is a secret is hidden here whatever its layer. Of the environment it holds
+        what ``env_prefix`` lets in, and what was read so far.
+        """
+        from agentctx_nb.frames import frame
+        from agentctx_nb.render.masked import masked_copy
+
+        rows = []
+        for key in self._keys():
+            found, *below = self._layers_of(key)
+            value = self._label(key) if found.hidden else masked_copy(found.value, mask=self.mask)
+            shadowed = tuple([each.layer for each in below])
+            rows.append((self.mask(key), value, type(found.value).__name__, found.layer, shadowed))
+        return frame(rows, ["key", "value", "type", "layer", "shadowed"])
+
+    def replaced(self, replace: Callable[[str, Any], Any]) -> Settings:
+        """Return a copy in which each secret ``key`` has the value ``replace(key, value)``, hidden as it was.
+
+        A setting whose name says it is a secret counts as one. Of an environment it holds what there is now.
+        """
+
+        def swapped(layer: Mapping[str, Any], *, all_secret: bool = False) -> dict[str, Any]:
+            return {
+                key: replace(key, value)
+                if value is not None and (all_secret or _names_a_secret(key))
+                else value
+                for key, value in layer.items()
+            }
+
+        copied = Settings(
+            swapped(self._settings), swapped(self._secrets, all_secret=True), swapped(self._defaults)
+        )
+        copied._prefixes = self._prefixes
+        let_in = {name: value for name, value in self._variables().items() if name.startswith(self._prefixes)}
+        copied._environ = swapped(let_in)
+        copied._env_file = copied._hidden_file(swapped(self._env_file))
+        return copied
+
     def __repr__(self) -> str:
-        layers = {"secrets": self._secrets, "settings": self._settings, "defaults": self._defaults}
+        layers = {
+            "secrets": self._secrets,
+            "settings": self._settings,
+            ".env": self._env_file,
+            "defaults": self._defaults,
+        }
         named = "; ".join(f"{name}: {', '.join(layer)}" for name, layer in layers.items() if layer)
-        return f"<Settings {named}>" if named else "<Settings, empty>"
+        return self.mask(f"<Settings {named}>") if named else "<Settings, empty>"
+
+    def _layers_of(self, key: str) -> Iterator[_Found]:
+        """Yield the value of ``key`` in each layer that has one, the first first."""
+        for layer, values in (("secret", self._secrets), ("setting", self._settings)):
+            if values.get(key) is not None:
+                yield _Found(values[key], layer, layer == "secret" or _names_a_secret(key))
+        value = self._from_environment(key)
+        if value is not None:
+            yield _Found(value, "environment", _names_a_secret(key))
+        for name in dict.fromkeys([*(prefix + key for prefix in self._prefixes), key]):
+            if name in self._env_file:
+                yield _Found(self._env_file[name], ".env", _names_a_secret(key))
+                break
+        if self._defaults.get(key) is not None:
+            yield _Found(self._defaults[key], "default", _names_a_secret(key))
+
+    def _keys(self) -> list[str]:
+        keys = {
+            key
+            for layer in (self._secrets, self._settings, self._defaults)
+            for key, value in layer.items()
+            if value is not None
+        }
+        prefix = next((prefix for prefix in self._prefixes if prefix), "")
+        keys.update(name.removeprefix(prefix) or name for name in self._env_file)
+        if prefix:
+            keys.update(
+                name[len(prefix) :]
+                for name in self._variables()
+                if name.startswith(prefix) and name != prefix
+            )
+        keys.update(key for key in list(self._read) if self._from_environment(key) is not None)
+        return sorted(keys)
+
+    def _typed(self, key: str, found: _Found, wanted: Callable[[Any], Any]) -> Any:
+        from agentctx_nb.setting_types import as_type, type_name
+
+        try:
+            return as_type(found.value, wanted)
+        except Exception as exc:  # noqa: BLE001  whatever a callable of theirs raises
+            failed = exc
+        told, value = str(failed), shown(found.value)
+        secret = found.hidden or self.mask(told + value) != told + value
+        where = {"secret": "the secrets", "setting": "the settings", "default": "the defaults"}.get(
+            found.layer, f"the {found.layer.replace('.env', '.env file')}"
+        )
+        said = f"the setting {self.mask(key)}, from {where}, is no {type_name(wanted)}: "
+        said += self._label(key) if secret else value
+        if told and not secret and wanted not in (int, float):  # those repeat the value
+            said += f"; {told}"
+        # The cause would print the value, in its message or in the line that raised it.
+        raise SettingError(said, key=key, layer=found.layer) from (None if secret else failed)
+
+    def _label(self, key: str) -> str:
+        return self.mask(f"[secret {key}]")
+
+    def _variables(self) -> Mapping[str, str]:
+        if self._environ is not None:
+            return self._environ
+        import os
+
+        return os.environ
 
     def _from_environment(self, key: str) -> str | None:
-        if not self._prefixes:
-            return None
-        environ = self._environ
-        if environ is None:
-            import os
-
-            environ = os.environ
         for prefix in self._prefixes:
-            value = environ.get(prefix + key)
+            value = self._variables().get(prefix + key)
             if value is not None:
-                if key.upper().rpartition("_")[2] in _SECRET_ENDINGS:
+                self._read.add(key)
+                if _names_a_secret(key):
                     self.mask.add(key, value)
                 return value
         return None
+
+    def _hidden_file(self, found: dict[str, str]) -> dict[str, str]:
+        for key, value in found.items():
+            if _names_a_secret(key):
+                self.mask.add(key, value)
+        return found
 
     def _hide(self, key: str, value: Any) -> None:
         from agentctx_nb.masking import SHORTEST_MASKED, secret_texts
@@ -125,6 +271,17 @@ class Settings:
                 f"the secret {key!r} is shorter than {SHORTEST_MASKED} characters and cannot be masked "
                 "in outputs; use a longer one"
             )
+
+
+def _names_a_secret(key: str) -> bool:
+    """Tell whether ``key`` ends in a word for a secret, as STOCK_API_KEY, apiToken or DB_PASSWORDS_2 do."""
+    import re
+
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", key)
+    if not words:
+        return False
+    last = words[-1].upper()
+    return last in _SECRET_WORDS or last.removesuffix("S") in _SECRET_WORDS
 
 
 def _layer(given: Mapping[str, Any] | None, name: str) -> dict[str, Any]:

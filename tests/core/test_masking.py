@@ -184,3 +184,18 @@ def test_two_megabytes_without_a_secret_take_little_time():
     started = time.perf_counter()
     assert made.mask(text) is text
     assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize("colour", ["\x1b[31m", "\x1b[0;1;31m", "\x1b[38;5;28m", "\x1b[m"])
+def test_a_short_secret_behind_a_terminal_s_colour_is_a_word_of_its_own(colour):
+    assert masker(PIN="x1y2").mask(f"{colour}x1y2\x1b[0m") == f"{colour}[secret PIN]\x1b[0m"
+
+
+def test_many_forms_of_one_secret_cost_one_search_in_a_text_without_it():
+    made = masker(**{f"K{n}": f'{n:02}pä55/w+rd"<&>{n * 7919:06}' for n in range(20)})
+    made.mask("ready")
+    families, _ = made._ready
+    assert sum(len(family.forms) for family in families) > 1_000
+    assert len(families) < 400
+    for family in families:
+        assert all(family.probe in form.text for form in family.forms)
