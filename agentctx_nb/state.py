@@ -12,14 +12,17 @@ from agentctx_nb.merging import merge_carefully
 from agentctx_nb.names import counted
 from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part, read_result
-from agentctx_nb.record import NO_PART, AnyPart, Record, is_the_text
+from agentctx_nb.record import NO_PART, Record, is_the_text
+from agentctx_nb.state_views import StateViews
 from agentctx_nb.views import MISSING, MaskedDict, View, printed, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agentctx_nb.execution import Run
+    from agentctx_nb.model import Memory
     from agentctx_nb.report import Report
+    from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.templates import Prompt
 
 __all__ = ["EMPTY_STATE", "ProviderEntry", "State", "dependency_state", "fold"]
@@ -72,7 +75,7 @@ class ProviderEntry:
         return ProviderEntry, (self.text, self.raw_values, self.raw_data, self.outcome, error, self.mask)
 
 
-class State:
+class State(StateViews):
     """The composed context.
 
     Attributes
@@ -98,6 +101,7 @@ class State:
     text: str
     values: dict[str, Any]
     errors: dict[str, Exception]
+    _data: View | None
 
     def __init__(
         self,
@@ -110,12 +114,17 @@ class State:
         self.text = text
         self.values = dict(values) if values else {}
         self.values["providers"] = text
-        record = self._record = Record() if record is None else record
-        self.mask = record.mask
-        self.errors = {record.names[i]: exc for i, exc in sorted(record.errors.items())}
-        if self.errors:
-            self.errors = MaskedDict(self.errors, self.mask)
+        self._tell_of(Record() if record is None else record)
         self._data = None if data is None else View({"providers": {}, "provider_order": [], **data})
+
+    def _tell_of(self, record: Record) -> None:
+        self._record = record
+        self.mask = record.mask
+        self.errors = {}
+        if record.errors:
+            named = {record.names[i]: exc for i, exc in sorted(record.errors.items())}
+            self.errors = MaskedDict(named, self.mask)
+        self._data = None
         self._report: Report | None = None
 
     @property
@@ -127,6 +136,11 @@ class State:
             self._data = View(data, self.mask)
         return self._data
 
+    @property
+    def record(self) -> Record:
+        """The facts of the composition as they fell, which the views are worked out from."""
+        return self._record
+
     def entries(self) -> list[tuple[str, ProviderEntry]]:
         """Return each provider that ran with what it left, in text order."""
         record = self._record
@@ -134,6 +148,12 @@ class State:
             (name, ProviderEntry(*record.parts[i], record.outcome(i), record.errors.get(i), self.mask))
             for i, name in enumerate(record.names)
         ]
+
+    @property
+    def origin(self) -> tuple[AgentRuntime | None, Memory | None]:
+        """The runtime that composed this and the message it was composed for; None, None in a copy or a part."""
+        run = self._record.run
+        return (None, None) if run is None else (run.runtime, run.message)
 
     @property
     def report(self) -> Report:
@@ -148,7 +168,7 @@ class State:
         return self._record.spans()
 
     def prompt(
-        self, template: str | Callable[[State], str], *, missing: str = "empty", **extra: Any
+        self, template: str | Callable[[State], str], /, *, missing: str = "empty", **extra: Any
     ) -> Prompt:
         """Render a Handlebars template with ``extra``, then this state's values; see `render_template`.
 
@@ -156,8 +176,13 @@ class State:
         'Dear Ada, hello!'
         """
         from agentctx_nb.templates import render_template
+        from agentctx_nb.watched_names import noted_prompt
 
-        return render_template(template, state=self, extra=extra, missing=missing)
+        run = self._record.run
+        if run is None:
+            return render_template(template, state=self, extra=extra, missing=missing)
+        recorder = run.runtime.read_recorder  # of who reads what
+        return noted_prompt(recorder, self, template, extra=extra, missing=missing)
 
     def value_rows(self) -> list[tuple[str, Any, str, str, tuple[str, ...]]]:
         """Return (key, value, type, writer, shadowed writers) for each value, in the order written."""
@@ -279,13 +304,9 @@ def fold(record: Record, results: list[Any]) -> State:
 
     ``record.errors`` holds those that failed already; ``record.parts`` is filled here.
     """
-    errors = record.errors
-    keep = record.parts.append
-    texts: list[str] = []
-    values: dict[str, Any] = {}
-    comparable = True
+    errors, parts = record.errors, record.parts
+    keep = parts.append
     for result in results:
-        part: AnyPart | None = None
         # Nearly every result is a dict of just the three: checked in place, for what a call would cost.
         if type(result) is dict and len(result) == 3:
             try:
@@ -294,26 +315,22 @@ def fold(record: Record, results: list[Any]) -> State:
                 pass
             else:
                 if type(text) is str and type(written) is dict and type(data) is dict:
-                    part = (text, written.copy(), data)
-        if part is None:
-            part = _read(result, errors, place=len(record.parts))
-        text, written, _ = part
-        keep(part)
-        if written:
-            try:
-                values |= written
-            except Exception:  # noqa: BLE001  whatever keys of theirs do when they are compared
-                comparable = False
-        if text and not text.isspace():
-            texts.append(text)
+                    keep((text, written.copy(), data))
+                    continue
+        keep(_read(result, errors, place=len(parts)))
+    values: dict[Any, Any] = {}
     try:
+        for _, written, _ in parts:
+            values |= written
         values["providers"] = ""
-    except Exception:  # noqa: BLE001  as above
-        comparable = False
-    if not comparable:
+    except Exception:  # noqa: BLE001  whatever keys of theirs do when they are compared
         values = merge_carefully(record)
-        texts = [text for text, _, _ in record.parts if text and not text.isspace()]
-    return State(text="\n".join(texts), values=values, record=record)
+    texts = [text for text, _, _ in parts if text and not text.isspace()]
+    state = object.__new__(State)  # past its __init__, which would copy the values once more
+    state.text = values["providers"] = "\n".join(texts)
+    state.values = values
+    state._tell_of(record)
+    return state
 
 
 def _read(result: Any, errors: dict[int, Exception], *, place: int) -> Part:

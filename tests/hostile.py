@@ -20,7 +20,7 @@ MASKED = "[secret]"
 LARGEST = 200_000  # bytes, all three forms together
 
 TAGS = {
-    "caption", "details", "div", "pre", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
+    "caption", "details", "div", "pre", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
 }  # fmt: skip
 ATTRIBUTES = {"class", "open", "scope", "style"}
 

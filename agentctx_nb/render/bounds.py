@@ -19,6 +19,7 @@ __all__ = [
     "cell_text",
     "cut",
     "fitting",
+    "masked_start",
     "no_mask",
     "one_line",
     "visible",
@@ -45,6 +46,7 @@ class Limits:
 LIMITS = Limits()
 
 _DEPTH = 40
+_LONGEST_SHAPE = 20_000  # characters of a vendor's key or a private key block
 _LARGEST_SORTED_SET = 1_000
 # Any: their methods are called past whatever a subclass overrides.
 _BRACKETS: dict[Any, tuple[str, str]] = {
@@ -109,12 +111,25 @@ def cell_text(value: object, *, mask: Mask = no_mask, most: int = LIMITS.cell) -
     "{'city': 'Oslo', 'days': {1, 3}, 'get': <object object>}"
     """
     if issubclass(type(value), str):
-        shown = mask(_plain(value))[: most + 1]
+        shown = masked_start(_plain(value), most + 1, mask=mask)
     else:
         walk = _Walk(mask, most + 1, set())
         walk.write(value, 0)
         shown = mask("".join(walk.parts))[: most + 1]
     return cut(one_line(shown), most)
+
+
+def masked_start(text: str, most: int, *, mask: Mask) -> str:
+    """Return the first ``most`` characters of the masked ``text``, at the cost of little more than those.
+
+    What is masked with them reaches so far beyond that a secret which begins in view also ends there.
+    """
+    reach = most + max(_LONGEST_SHAPE, getattr(mask, "longest", 0))
+    if len(text) > reach:
+        shown = mask(text[:reach])
+        if len(shown) >= most:
+            return shown[:most]
+    return mask(text)[:most]
 
 
 def without_addresses(text: str) -> str:
@@ -163,7 +178,7 @@ class _Walk:
     def write(self, value: Any, depth: int) -> None:
         kind: Any = type(value)
         if issubclass(kind, str):
-            self.put(repr(self.mask(_plain(value))[: self.left + 1]))
+            self.put(repr(masked_start(_plain(value), max(self.left, 0) + 1, mask=self.mask)))
         elif kind is MappingProxyType:
             self.container(value, dict, depth)
         elif base := next((base for base in _BRACKETS if issubclass(kind, base)), None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agentctx_nb.render.bounds import LIMITS, Mask, visible
+from agentctx_nb.render.bounds import LIMITS, Mask, masked_start, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def block_of(
     title: str, text: str, *, mask: Mask, whole: str, shown_open: bool = True, most: int = LIMITS.text
 ) -> Block:
     """Return ``text`` masked, cut to ``most`` characters and made visible."""
-    masked = mask(text)
+    masked = masked_start(text, most + 1, mask=mask)
     shown = visible(masked[:most])
     return Block(
         title=title,

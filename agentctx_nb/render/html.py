@@ -20,7 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["ATTRIBUTES", "TAGS", "Markup", "element", "fold", "lines", "page", "table"]
 
 TAGS = frozenset(
-    {"caption", "details", "div", "pre", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr"}
+    {
+        "caption",
+        "details",
+        "div",
+        "pre",
+        "span",
+        "strong",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+    }
 )
 ATTRIBUTES = frozenset({"class", "open", "scope", "style"})
 
@@ -28,9 +42,11 @@ _RULE = "1px solid rgba(128, 128, 128, 0.4)"
 _CELL = "padding: 0.25em 0.7em; vertical-align: top; max-width: 32em"
 _LEFT = f"text-align: left; {_CELL}"
 _RIGHT = f"text-align: right; {_CELL}"
+_SENTENCE = "; min-width: 12em"  # else a table of many columns gives it one word a line
 _ROW = f"border-top: {_RULE}"
 _TABLE = "border-collapse: collapse; margin: 0.4em 0; overflow-wrap: break-word"
 _CAPTION = "caption-side: top; text-align: left; padding: 0.25em 0; font-weight: bold"
+_PAGE = "line-height: 1.4"  # inside of widgets it is that of a button
 _LINE = "margin: 0.2em 0"
 _FOLD = "margin: 0.4em 0"
 _SUMMARY = "cursor: pointer; font-weight: bold"
@@ -95,10 +111,11 @@ def fold(block: Block, *, most_bytes: int = LIMITS.text_bytes) -> Markup:
 
 def page(parts: Sequence[str]) -> Markup:
     """Return the parts of a view as one block; parts that are not `Markup` are escaped."""
-    return element("div", *parts, **{"class": _NO_MATHEMATICS})
+    return element("div", *parts, style=_PAGE, **{"class": _NO_MATHEMATICS})
 
 
 def _row(cells: Sequence[str], styles: Sequence[str]) -> Markup:
+    styles = [style + _SENTENCE if len(cell) > 20 else style for cell, style in zip(cells, styles, strict=True)]
     made = [element("th", cells[0], scope="row", style=styles[0])] if cells else []
     made += [element("td", cell, style=style) for cell, style in zip(cells[1:], styles[1:], strict=True)]
     return element("tr", *made, style=_ROW)

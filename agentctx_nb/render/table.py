@@ -36,6 +36,8 @@ class Table:
         What replaces secrets, in cells and in what iteration and indexing give.
     whole
         What to call to see all rows, for the note below a table that is cut.
+    width
+        How many terminal cells a line of the text form takes at most.
 
     >>> table = Table(("provider", "chars"), [("WEATHER", 41), ("FACTS", 7)])
     >>> table
@@ -53,6 +55,7 @@ class Table:
     note: str = ""
     mask: Mask = field(default=no_mask, compare=False)
     whole: str = ".to_frame()"
+    width: int = 100
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -85,9 +88,9 @@ class Table:
     def __repr__(self) -> str:
         return self.to_text()
 
-    def to_text(self, width: int = 100) -> str:
-        """Return aligned lines of at most ``width`` terminal cells."""
-        return text.table(self.grid(), width=width)
+    def to_text(self, width: int | None = None) -> str:
+        """Return aligned lines of at most ``width`` terminal cells; by default the table's own."""
+        return text.table(self.grid(), width=width or self.width)
 
     def to_markdown(self) -> str:
         """Return a pipe table in which no data acts as Markdown."""

@@ -17,11 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentctx_nb.provider import Provider
-    from agentctx_nb.report import Report
+    from agentctx_nb.report import Report, ReportRow
     from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
 
-__all__ = ["provider_card", "providers_table", "report_table", "state_bundle", "state_page", "values_table"]
+__all__ = [
+    "provider_card",
+    "providers_table",
+    "report_table",
+    "source_of",
+    "state_bundle",
+    "state_page",
+    "values_table",
+    "why_table",
+]
 
 _TROUBLE = ("failed", "timed_out", "cancelled")
 _NAMED = 5
@@ -74,6 +83,37 @@ def report_table(report: Report, mask: Mask = no_mask, *, whole: str = ".to_fram
         title="Which providers ran, and why",
         mask=mask,
         whole=whole,
+    )
+
+
+def why_table(state: State) -> Table:
+    """Return all that is known of each provider: run or not and why, what came of it, when, how much.
+
+    Times are in ms, those of this very composition: ``start`` from its beginning, ``blocked`` how long the
+    event loop was held.
+    """
+    report = state.report
+    return Table(
+        (
+            "provider",
+            "run",
+            "outcome",
+            "reason",
+            "keyword",
+            "ms",
+            "start",
+            "blocked",
+            "chars",
+            "tokens",
+            "values",
+            "error",
+        ),
+        tuple([_why_row(row, state.mask) for row in sorted(report, key=lambda row: not row.ran)]),
+        title="Why each provider ran or not, and what it cost",
+        note=f"times in ms, {_milliseconds(report.total_ms)} in all; tokens counted by {report.token_counter}",
+        mask=state.mask,
+        whole="state.report.to_frame()",
+        width=150,
     )
 
 
@@ -138,7 +178,7 @@ def provider_card(runtime: AgentRuntime, name: str) -> Page:
         mask=runtime.mask,
     )
     call = f"inspect.getsource(runtime.get_provider({_name(provider.name, runtime.mask)!r}).get)"
-    return Page((table, Fold("source", _source(provider.get), whole=call)), mask=runtime.mask)
+    return Page((table, Fold("source", source_of(provider.get), whole=call)), mask=runtime.mask)
 
 
 def _summary(state: State, text: str) -> str:
@@ -153,6 +193,29 @@ def _summary(state: State, text: str) -> str:
         if names:
             said += f"; {len(names):,} {_words(outcome)}: {_listed(names, state.mask)}"
     return said
+
+
+def _why_row(row: ReportRow, mask: Mask) -> tuple[Any, ...]:
+    return (
+        row.provider,
+        "run" if row.ran else "not run",
+        _words(row.outcome),
+        row.reason,
+        _or_blank(row.keyword),
+        _milliseconds(row.ms),
+        _milliseconds(row.start_ms),
+        _milliseconds(row.blocked_ms),
+        row.chars if row.ran else "",
+        row.tokens if row.ran else "",
+        ", ".join(
+            [_name(key, mask) for key in row.value_keys[:_LISTED]] + _more(len(row.value_keys), "keys")
+        ),
+        "" if row.error is None else without_addresses(row.error),
+    )
+
+
+def _milliseconds(value: float | None) -> float | str:
+    return "" if value is None else round(value, 2 if value < 10 else 1)
 
 
 def _errors(report: Report, mask: Mask, *, longer: int, most: float = math.inf) -> list[str]:
@@ -228,7 +291,7 @@ def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:g} s"
 
 
-def _source(get: Any) -> str:
+def source_of(get: Any) -> str:
     """Return the source of a ``get``, or a sentence where Python does not know it."""
     try:
         while isinstance(get, functools.partial):

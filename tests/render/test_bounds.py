@@ -7,6 +7,7 @@ import time
 import pytest
 
 from agentctx_nb.render.bounds import cell_text, cut, fitting, visible
+from agentctx_nb.secret_mask import SecretMask
 from tests.hostile import MASKED, SECRET, VALUES, BrokenRepr, mask
 
 
@@ -109,3 +110,19 @@ def test_ten_megabytes_in_a_container_are_written_at_once():
     start = time.process_time()
     cell_text(value)
     assert time.process_time() - start < 0.2
+
+
+def test_a_secret_that_begins_in_view_and_ends_far_beyond_is_hidden():
+    mask = SecretMask()
+    secret = "".join(f"{number:x}-" for number in range(12_000))
+    assert len(secret) > 50_000
+    mask.add("LONG", secret)
+    shown = cell_text("before " + secret + " after" * 100_000, mask=mask)
+    assert shown.startswith("before [secret LONG] after")
+
+
+def test_a_text_that_is_hidden_nearly_whole_is_still_filled_up():
+    mask = SecretMask()
+    mask.add("KEY", "s3cr3t-" + "x" * 5_000)
+    shown = cell_text(("s3cr3t-" + "x" * 5_000 + " ") * 20 + "the end", mask=mask, most=1_000)
+    assert shown.endswith("the end")

@@ -147,7 +147,7 @@ def test_the_table_can_be_read_without_seeing_it():
 def test_html_sets_no_colours_of_its_own_and_no_prices_as_formulas():
     shown = Table(("a",), [("$AAPL $TSLA",)]).to_html()
     assert not re.search(r"(?<!-)color:|background", shown)
-    assert shown.startswith('<div class="tex2jax_ignore mathjax_ignore">')
+    assert shown.startswith('<div style="line-height: 1.4" class="tex2jax_ignore mathjax_ignore">')
 
 
 # What JupyterLab's sanitizer keeps in a notebook that is not trusted, of the properties used here.
@@ -159,7 +159,9 @@ _KEPT = {
     "font-weight": "normal|bold",
     "cursor": "pointer",
     "margin": r"(0|\d*\.?\d+em)( (0|\d*\.?\d+em)){0,3}",
+    "line-height": r"\d\.?\d*",
     "max-width": r"\d+em",
+    "min-width": r"\d+em",
     "opacity": r"0\.\d+",
     "overflow-wrap": "normal|break-word",
     "overflow-x": "visible|hidden|scroll|auto",
@@ -171,7 +173,7 @@ _KEPT = {
 
 
 def test_every_inline_style_survives_the_sanitizer_of_untrusted_notebooks():
-    shown = Table(("a", "b"), [("x", 1)], title="t", note="n").to_html() + written(html, "x" * 20_000)
+    shown = Table(("a", "b"), [("x", 1), ("a sentence of some length", 2)], title="t", note="n").to_html() + written(html, "x" * 20_000)
     for style in re.findall(r'style="([^"]*)"', shown):
         for declaration in style.split("; "):
             name, _, value = declaration.partition(": ")
