@@ -12,7 +12,7 @@ PY ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
 INSTALL = if $(BIN)/python -m uv --version >/dev/null 2>&1 \
 	&& $(BIN)/python -m uv pip install -q --python $(BIN)/python -e
 
-.PHONY: demo test check lab bench notebooks env clean help
+.PHONY: demo test browser pictures check lab bench notebooks env clean help
 .DEFAULT_GOAL := help
 
 demo: $(VENV)/.ok  ## run the tutorial and print the composed table
@@ -22,6 +22,13 @@ test: $(VENV)/.ok  ## all tests, the tutorials included
 	$(BIN)/python -m pytest -q
 	$(BIN)/python -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout 60 \
 		--nbval-sanitize-with notebooks/nbval_sanitize.cfg notebooks/*.ipynb
+
+browser: $(VENV)/.ok-browser  ## JupyterLab, Notebook 7 and Voila in a real browser (needs Debian's chromium, or Chrome)
+	$(BIN)/python -m pytest -q tests/browser
+
+pictures: $(VENV)/.ok-browser  ## the same, its pictures saved over those of the docs
+	AGENTCTX_PICTURES=build/pictures $(BIN)/python -m pytest -q tests/browser
+	$(BIN)/python -m tests.browser.choose_pictures
 
 check: $(VENV)/.ok-dev  ## ruff and strict mypy
 	$(BIN)/ruff check .
@@ -53,6 +60,6 @@ $(VENV)/.ok: pyproject.toml
 	@$(INSTALL) '.[test]'; then :; else $(BIN)/python -m pip install -q -e '.[test]'; fi
 	@touch $@
 
-$(VENV)/.ok-dev $(VENV)/.ok-lab: $(VENV)/.ok-%: $(VENV)/.ok
+$(VENV)/.ok-dev $(VENV)/.ok-lab $(VENV)/.ok-browser: $(VENV)/.ok-%: $(VENV)/.ok
 	@$(INSTALL) '.[$*]'; then :; else $(BIN)/python -m pip install -q -e '.[$*]'; fi
 	@touch $@

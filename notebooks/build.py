@@ -4,7 +4,7 @@
 
 The kernel runs with a fixed hash seed, time zone, language and width. A tutorial that shows a time gives its
 runtime a clock of its own, and one that draws random numbers seeds them. What is kept are sources, outputs and
-counts; widget state, timings and the kernel's own version are dropped.
+counts; widgets, their state, timings and the kernel's own version are dropped.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def normalised(notebook: Any) -> Any:
         kept = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
         cell.metadata = nbformat.NotebookNode(kept)
         for output in cell.get("outputs", []):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)  # of a kernel that is gone
             if output.output_type == "error":
                 # The stack names files of this machine; name and message are the lesson.
                 output.traceback = [f"{output.ename}: {output.evalue}"]
