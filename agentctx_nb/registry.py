@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.errors import CycleError, UnknownProviderError, nearest_names
+from agentctx_nb.history import History
 from agentctx_nb.provider import Call, Provider, caller
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Registry:
     def __init__(self) -> None:
         self._entries: dict[str, Registered] = {}
         self._versions: dict[str, int] = {}  # kept after a provider is gone: its cached results are too
+        self._history = History()
         self._slots = 0
         self._snapshot: Snapshot | None = None
         self._lock = threading.RLock()
@@ -75,6 +77,8 @@ class Registry:
             before = self._entries.get(provider.name)
             if before is None:
                 self._slots += 1
+            else:
+                self._history.keep(before)
             version = self._versions.get(provider.name, 0) + 1
             slot = before.slot if before else self._slots
             entry = Registered(provider, version, slot, origin, caller(provider.get, of=provider.name))
@@ -93,7 +97,18 @@ class Registry:
             if self.has_keywords:
                 self._index.remove(name)
             self._snapshot = None
-            return self._entries.pop(name, None) is not None
+            removed = self._entries.pop(name, None)
+            if removed is not None:
+                self._history.keep(removed)
+            return removed is not None
+
+    def earlier(self, name: str) -> tuple[Registered, ...]:
+        """Return what stood under ``name`` before, oldest first: of a removed provider, its last version too.
+
+        Only the last versions of a name are kept. Registering the ``provider`` of one again restores it.
+        """
+        with self._lock:
+            return self._history.of(name)
 
     def snapshot(self) -> Snapshot:
         """Return the entries as they are now, ordered by position, then by first registration."""

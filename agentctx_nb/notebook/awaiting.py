@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -34,34 +34,37 @@ NO_AWAIT = (
 class AwaitingTransformer:
     """Rewrites ``get_ipython().run_line_magic('compose', …)``; one of IPython's ``input_transformers_post``."""
 
-    def __init__(self, shell: InteractiveShell, awaited: Mapping[str, str]) -> None:
+    def __init__(self, shell: InteractiveShell, awaited: Callable[[], Mapping[str, str]]) -> None:
         self._shell = shell
-        self._awaited = awaited
+        self._awaited = (
+            awaited  # asked for each cell: the magics that wait for something now, and their twins
+        )
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the cell's lines, rewritten if a kernel is about to run them and can await."""
         text = "".join(lines)
-        if not any(repr(name) in text for name in self._awaited) or not self._can_await():
+        awaited = self._awaited()
+        if not any(repr(name) in text for name in awaited) or not self._can_await():
             return lines
         try:
-            return self.rewrite(text, ast.parse(text)).splitlines(keepends=True)
+            return self.rewrite(text, ast.parse(text), awaited).splitlines(keepends=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return lines  # IPython reports what Python cannot read; what is too deep for us waits by itself
 
-    def rewrite(self, text: str, tree: ast.Module) -> str:
-        """Return ``text`` with each call at the top level of ``tree`` awaited."""
+    def rewrite(self, text: str, tree: ast.Module, awaited: Mapping[str, str]) -> str:
+        """Return ``text`` with each call of ``awaited`` at the top level of ``tree`` awaited."""
         lines = [line.encode() for line in text.split("\n")]  # Python ends lines nowhere else
-        for call, magic in reversed([*self._calls(tree)]):  # from the end, so that places stay right
+        for call, magic in reversed([*self._calls(tree, awaited)]):  # from the end, so that places stay right
             for at, column, until, new in (
                 (call.end_lineno, call.end_col_offset, call.end_col_offset, ")"),
-                (magic.lineno, magic.col_offset, magic.end_col_offset, repr(self._awaited[str(magic.value)])),
+                (magic.lineno, magic.col_offset, magic.end_col_offset, repr(awaited[str(magic.value)])),
                 (call.lineno, call.col_offset, call.col_offset, "(await "),
             ):
                 line = lines[at - 1]  # type: ignore[operator]  # parsed nodes have their places
                 lines[at - 1] = line[:column] + new.encode() + line[until:]  # type: ignore[operator]
         return b"\n".join(lines).decode()
 
-    def _calls(self, node: ast.AST) -> Iterator[tuple[ast.Call, ast.Constant]]:
+    def _calls(self, node: ast.AST, awaited: Mapping[str, str]) -> Iterator[tuple[ast.Call, ast.Constant]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, NO_AWAIT):
                 continue
@@ -72,11 +75,11 @@ class AwaitingTransformer:
                 and ast.unparse(child.func.value) == "get_ipython()"
                 and child.args
                 and isinstance(child.args[0], ast.Constant)
-                and child.args[0].value in self._awaited
+                and child.args[0].value in awaited
             ):
                 yield child, child.args[0]
             else:
-                yield from self._calls(child)
+                yield from self._calls(child, awaited)
 
     def _can_await(self) -> bool:
         from IPython.core.async_helpers import _asyncio_runner

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from agentctx_nb.notebook.arguments import Command, Option, as_names, as_number, as_text, as_variable
+from agentctx_nb.notebook.arguments import (
+    Command,
+    Option,
+    as_json,
+    as_names,
+    as_number,
+    as_object,
+    as_text,
+    as_variable,
+)
 
-__all__ = ["COMPOSE", "LEARN", "PROVIDER", "PROVIDERS", "REMEMBER"]
+__all__ = ["COMPOSE", "LEARN", "LOOK", "PIN", "PROVIDER", "PROVIDERS", "REMEMBER"]
 
 PROVIDER = Command(
     name="provider",
     summary="Make the cell a provider, or show one.",
     usage=(
         "%%provider NAME [options]    the cell below is the provider NAME, in place of an older one",
-        "%provider NAME               show that provider and its source",
+        "%provider NAME [options]     show that provider, its source and its last outcome",
     ),
     options=(
         Option("dynamic", "run only when named or woken by a keyword"),
@@ -22,8 +31,9 @@ PROVIDER = Command(
         Option("description", 'what it tells, in quotes: "two words"', "TEXT", as_text),
         Option("timeout", "seconds after which it is cancelled", "S", as_number),
         Option("ttl", "seconds for which a good result is used again", "S", as_number),
-        Option("after", "providers whose results it needs in state", "X,Y", as_names),
+        Option("after", "providers whose results it needs in state", "X,Y", as_names, offers="provider"),
     ),
+    offers="provider",
     examples=(
         '%%provider WEATHER --dynamic --keywords rain,forecast\n"""What the weather does."""\n"Rain until noon."',
         (
@@ -31,6 +41,32 @@ PROVIDER = Command(
             '    return {"text": f"They said: {message.content.text}", "values": {"greeted": True}}'
         ),
     ),
+)
+
+LOOK = Command(
+    name="provider",
+    summary="Show a provider.",
+    usage=("%provider NAME [options]",),
+    options=(
+        Option("history", "list its earlier versions"),
+        Option("rollback", "put its version N back in place, as a new version", "N", as_number),
+    ),
+    offers="provider",
+    examples=("%provider WEATHER", "%provider WEATHER --rollback 2"),
+)
+
+_COMPOSING = (
+    Option("include", "run these too, dynamic and private ones as well", "A,B", as_names, offers="provider"),
+    Option("only", "run just those of --include"),
+    Option(
+        "preset", "the options kept under this name; those on the line win", "NAME", as_text, offers="preset"
+    ),
+    Option("timeout", "seconds for the whole composition", "S", as_number),
+    Option("fresh", "use no kept result"),
+    Option("room", "room_id of the message", "R", as_text),
+    Option("entity", "entity_id of the message", "E", as_text),
+    Option("content", "more attributes of its content, such as source", "JSON", as_json),
+    Option("message", "the message, where it is in a variable: $text", "$NAME", as_object),
 )
 
 COMPOSE = Command(
@@ -42,19 +78,30 @@ COMPOSE = Command(
         "%%compose [options]           the cell below is the message",
     ),
     options=(
-        Option("include", "run these too, dynamic and private ones as well", "A,B", as_names),
-        Option("only", "run just those of --include"),
-        Option("out", "keep the state in this variable and show nothing", "NAME", as_variable),
+        *_COMPOSING,
+        Option("out", "keep the state in this variable and show nothing", "NAME", as_variable, short="o"),
+        Option("save", "keep the options of this line under this name, for --preset", "NAME", as_text),
         Option("strict", "raise what fails instead of showing it"),
-        Option("timeout", "seconds for the whole composition", "S", as_number),
-        Option("fresh", "use no kept result"),
-        Option("room", "room_id of the message", "R", as_text),
-        Option("entity", "entity_id of the message", "E", as_text),
     ),
+    spoken=True,
     examples=(
         "%compose will it rain tomorrow?",
         "state = %compose --include WEATHER,NEWS --only what's up with $AAPL?",
+        "%compose --message $text -o state",
     ),
+)
+
+PIN = Command(
+    name="pin",
+    summary="Compose a message now, and after each cell that changes a provider, to see what changed.",
+    usage=(
+        "%pin [options] message    pin this message in place of another",
+        "%pin                      show the pinned message and what it composes",
+        "%pin --off                end it",
+    ),
+    options=(*_COMPOSING, Option("off", "pin nothing any more")),
+    spoken=True,
+    examples=("%pin will it rain tomorrow?", "%pin --include NEWS what happened?", "%pin --off"),
 )
 
 PROVIDERS = Command(
@@ -83,6 +130,7 @@ REMEMBER = Command(
     summary="Store a fact in a table, once.",
     usage=("%remember TABLE [options] text    all behind the options is the text, as typed",),
     options=(Option("room", "the room it is found in; the agent's own if not given", "R", as_text),),
+    spoken=True,
     examples=(
         "%remember facts Ada's office is in Oslo.",
         "%remember facts --room lobby The door code changed.",

@@ -2,69 +2,134 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from agentctx_nb.notebook.awaiting import AwaitingTransformer
-from agentctx_nb.notebook.magics import AWAITED, NotebookMagics
+from agentctx_nb.notebook.completion import Completions
+from agentctx_nb.notebook.display import Display
+from agentctx_nb.notebook.magics import NotebookMagics
+from agentctx_nb.notebook.mistakes import SettingsError, shorten
+from agentctx_nb.notebook.pinning import Follower
+from agentctx_nb.notebook.project_file import settings_of
+from agentctx_nb.notebook.session import Session
+from agentctx_nb.notebook.settings import setting_names
 from agentctx_nb.notebook.verbatim import VerbatimTransformer
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.source import forget_source, keep_source
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Callable, MutableMapping
 
     from IPython.core.interactiveshell import InteractiveShell
+
+    from agentctx_nb.notebook.settings import AgentContext
 
 __all__ = ["load", "unload"]
 
 VARIABLES = ("runtime", "agentctx_runtime")
 
-# Runtime and sources by shell: they outlive an unload, so that %reload_ext finds the providers again.
-_kept: MutableMapping[InteractiveShell, tuple[AgentRuntime, dict[str, str]]] = WeakKeyDictionary()
+# By shell: it outlives an unload, so that %reload_ext finds the providers again.
+_kept: MutableMapping[InteractiveShell, Session] = WeakKeyDictionary()
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics in ``shell`` and put its runtime into the user's namespace, unless one is there."""
-    unload(shell)
+    """Register the magics in ``shell`` and put its runtime into the user's namespace, unless one is there.
+
+    Raises
+    ------
+    SettingsError
+        The project's ``pyproject.toml``, or the profile of IPython, sets what cannot be set; nothing was loaded.
+    """
     named = shell.user_ns.get(VARIABLES[0])
-    if isinstance(named, AgentRuntime):  # the user made one: that is the one to work with
-        _kept[shell] = named, _kept.get(shell, (None, {}))[1]
-    elif shell not in _kept:
-        _kept[shell] = AgentRuntime(), {}
-    runtime, sources = _kept[shell]
-    for filename, text in sources.items():
-        keep_source(filename, text)
-    magics = NotebookMagics(shell, runtime, sources)
-    tables = shell.magics_manager.magics
-    for name, kind, function in magics.table():
-        for kind_of_table in kind.split("_"):
-            if name in tables[kind_of_table]:
-                magics.displaced[kind_of_table, name] = tables[kind_of_table][name]
-        shell.register_magic_function(function, kind, name)
-    shell.input_transformers_cleanup.append(VerbatimTransformer())
-    shell.input_transformers_post.append(AwaitingTransformer(shell, AWAITED))
-    _name(shell, runtime)
-    shell.events.register("pre_run_cell", _Renaming(shell, runtime))
+    try:
+        settings = settings_of(shell)
+    except SettingsError as error:
+        shorten(error, (named if isinstance(named, AgentRuntime) else AgentRuntime()).mask)
+        raise
+    unload(shell)
+    session = _kept.get(shell)
+    if session is None:
+        session = _kept[shell] = Session(named if isinstance(named, AgentRuntime) else AgentRuntime())
+    elif isinstance(named, AgentRuntime):  # the user made one: that is the one to work with
+        session.runtime = named
+    with ExitStack() as undo:  # a load that fails half way leaves nothing behind either
+        _install(shell, session, settings, undo.callback)
+        session.undo = undo.pop_all()
+    _name(shell, session.runtime)
 
 
 def unload(shell: InteractiveShell) -> None:
     """Remove what `load` and the magics left in ``shell``; the user's variables stay."""
-    for kind, table in shell.magics_manager.magics.items():
-        for name, function in list(table.items()):
-            owner = getattr(function, "__self__", None)
-            if isinstance(owner, NotebookMagics):
-                del table[name]
-                if (kind, name) in owner.displaced:
-                    table[name] = owner.displaced[kind, name]
-    _, sources = _kept.get(shell, (None, {}))
-    for filename in sources:
+    session = _kept.get(shell)
+    if session is not None:
+        session.undo.close()
+        session.last = None
+
+
+def _install(
+    shell: InteractiveShell, session: Session, settings: AgentContext, undo: Callable[..., Any]
+) -> None:
+    for filename, text in session.sources.items():
+        keep_source(filename, text)
+    undo(_forget, session)
+
+    for key, value in session.chosen.items():
+        setattr(settings, key, value)
+    settings.observe(
+        lambda change: session.chosen.__setitem__(change["name"], change["new"]), names=setting_names()
+    )
+    _append(shell.configurables, settings, undo)
+    undo(Display(settings).install(shell))
+
+    magics = NotebookMagics(shell, session, settings)
+    entries = magics.table()
+    for name, kinds, function in entries:
+        for kind in kinds.split("_"):
+            undo(_put_back, shell, kind, name, function, shell.magics_manager.magics[kind].get(name))
+        shell.register_magic_function(function, kinds, name)
+    names = {name for name, _, _ in entries}
+
+    _append(shell.input_transformers_cleanup, VerbatimTransformer(names), undo)
+    _append(shell.input_transformers_post, AwaitingTransformer(shell, lambda: magics.awaited), undo)
+    _append(shell.Completer.custom_matchers, Completions(magics).matcher, undo)
+    _register(shell, "pre_run_cell", _Renaming(shell, session.runtime), undo)
+    follower = Follower(lambda: session.pin, lambda: magics.runtime, magics.composed)
+    _register(shell, "post_run_cell", follower, undo)
+
+
+def _append(members: list[Any], member: Any, undo: Callable[..., Any]) -> None:
+    members.append(member)
+    undo(_take_out, members, member)
+
+
+def _take_out(members: list[Any], member: Any) -> None:
+    members[:] = [other for other in members if other is not member]
+
+
+def _put_back(shell: InteractiveShell, kind: str, name: str, ours: Any, displaced: Any) -> None:
+    """Take a magic out again, unless somebody else has put another in its place."""
+    table = shell.magics_manager.magics[kind]
+    if table.get(name) == ours:
+        del table[name]
+        if displaced is not None:
+            table[name] = displaced
+
+
+def _register(shell: InteractiveShell, event: str, callback: Any, undo: Callable[..., Any]) -> None:
+    shell.events.register(event, callback)
+    undo(_unregister, shell, event, callback)
+
+
+def _unregister(shell: InteractiveShell, event: str, callback: Any) -> None:
+    if callback in shell.events.callbacks[event]:
+        shell.events.unregister(event, callback)
+
+
+def _forget(session: Session) -> None:
+    for filename in session.sources:
         forget_source(filename)
-    _remove(shell.input_transformers_cleanup, VerbatimTransformer)
-    _remove(shell.input_transformers_post, AwaitingTransformer)
-    for callback in list(shell.events.callbacks["pre_run_cell"]):
-        if isinstance(callback, _Renaming):
-            shell.events.unregister("pre_run_cell", callback)
 
 
 class _Renaming:
@@ -83,7 +148,3 @@ def _name(shell: InteractiveShell, runtime: AgentRuntime) -> None:
     for variable in VARIABLES:
         if shell.user_ns.setdefault(variable, runtime) is runtime:
             break
-
-
-def _remove(transformers: list[Any], kind: type) -> None:
-    transformers[:] = [transformer for transformer in transformers if not isinstance(transformer, kind)]

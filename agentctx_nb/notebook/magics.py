@@ -3,129 +3,233 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from types import MethodType
+from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.magic import no_var_expand
 
-from agentctx_nb.bridge import await_interruptible, run_sync
-from agentctx_nb.errors import AgentCtxError
-from agentctx_nb.model import Content, Memory
-from agentctx_nb.notebook.arguments import without_quotes
-from agentctx_nb.notebook.commands import COMPOSE, PROVIDER, PROVIDERS
+from agentctx_nb.bridge import await_interruptible
+from agentctx_nb.notebook.action_magics import ActionMagics
+from agentctx_nb.notebook.arguments import silenced
+from agentctx_nb.notebook.commands import COMPOSE, LOOK, PIN, PROVIDER, PROVIDERS
 from agentctx_nb.notebook.knowledge_magics import KnowledgeMagics
+from agentctx_nb.notebook.looking import card, history, roll_back
 from agentctx_nb.notebook.mistakes import ArgumentError, StrictError, shorten
+from agentctx_nb.notebook.pinning import Pin, pinned_page, remark
+from agentctx_nb.notebook.prompt_magics import PromptMagics
 from agentctx_nb.notebook.registering import Registration, register_cell
+from agentctx_nb.notebook.request import Request, read_request
+from agentctx_nb.notebook.session import LastComposition, Session
 from agentctx_nb.runtime import AgentRuntime
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
     from types import FrameType
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from agentctx_nb.notebook.settings import AgentContext
+    from agentctx_nb.render.page import Page
     from agentctx_nb.state import State
 
 __all__ = ["AWAITED", "NotebookMagics"]
 
-AWAITED = {name: f"{name}__await__" for name in ("compose", "learn", "remember")}
+AWAITED = {
+    name: f"{name}__await__" for name in ("act", "compose", "learn", "pin", "prompt", "provider", "remember")
+}
 """The magics that wait for something, and the private ones a cell that can await calls in their place."""
 
 
-class NotebookMagics(KnowledgeMagics):
+class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
     """The magics of one shell, and the runtime they work on."""
 
-    def __init__(self, shell: InteractiveShell, runtime: AgentRuntime, sources: dict[str, str]) -> None:
+    def __init__(self, shell: InteractiveShell, session: Session, settings: AgentContext) -> None:
         self.shell = shell
-        self.displaced: dict[tuple[str, str], Any] = {}  # magics of these names that were there before
-        self.sources = sources  # of the cells that became providers, by file name
-        self._runtime = runtime
+        self.session = session
+        self.settings = settings
 
     @property
     def runtime(self) -> AgentRuntime:
         """The runtime the user calls ``runtime``, or the shell's own where that name is something else."""
         named = self.shell.user_ns.get("runtime")
-        return named if isinstance(named, AgentRuntime) else self._runtime
+        return named if isinstance(named, AgentRuntime) else self.session.runtime
+
+    @property
+    def awaited(self) -> dict[str, str]:
+        """The magics that have something to wait for now: ``%%provider`` has, where a message is pinned."""
+        return {name: twin for name, twin in AWAITED.items() if name != "provider" or self.session.pin}
 
     def table(self) -> list[tuple[str, str, Any]]:
         """Return (name, kind, function) of each, as IPython registers them."""
-        return [
+        entries = [
             ("provider", "line_cell", self.provider),
+            (AWAITED["provider"], "line_cell", self.provider_awaited),
             ("compose", "line_cell", self.compose),
             (AWAITED["compose"], "line_cell", self.compose_awaited),
-            ("providers", "line_cell", self.providers),
+            ("pin", "line_cell", self.pin),
+            (AWAITED["pin"], "line_cell", self.pin_awaited),
+            ("providers", "line", self.providers),
             ("learn", "line", self.learn),
             (AWAITED["learn"], "line", self.learn_awaited),
             ("remember", "line", self.remember),
             (AWAITED["remember"], "line", self.remember_awaited),
+            ("prompt", "line_cell", self.prompt),
+            (AWAITED["prompt"], "line_cell", self.prompt_awaited),
+            ("action", "line_cell", self.action),
+            ("actions", "line", self.actions),
+            ("act", "line", self.act),
+            (AWAITED["act"], "line", self.act_awaited),
         ]
+        # Where one of the two forms is missing, IPython's own error would look like no error to a test.
+        refusals = [
+            (name, "cell" if kind == "line" else "line", self._refusal(name, kind, function.__doc__))
+            for name, kind, function in entries
+            if kind != "line_cell" and name not in AWAITED.values()
+        ]
+        return [*entries, *refusals]
+
+    def _refusal(self, name: str, kind: str, documented: str | None) -> Any:
+        """Return a magic that says which of its forms ``name`` has."""
+        said = (
+            f"%{name} takes no cell below it; write it on a line, with one % sign"
+            if kind == "line"
+            else f"%%{name} needs a cell below it; write it in the first line of a cell, with two % signs"
+        )
+
+        def refuse(self: NotebookMagics, line: str, cell: str | None = None) -> None:
+            error = ArgumentError(said)
+            shorten(error, self.runtime.mask)
+            raise error
+
+        refuse.__doc__ = documented
+        return MethodType(no_var_expand(refuse), self)
 
     @no_var_expand
     def provider(self, line: str, cell: str | None = None) -> Any:  # noqa: D102  its help is set below
         __tracebackhide__ = True
-        try:
-            if cell is None:
-                return self._show(line)
-            done: Registration = register_cell(self.shell, self.runtime, line, cell)
-        except AgentCtxError as error:
-            shorten(error, self.runtime.mask)
-            raise
-        self.sources[done.filename] = "".join(linecache.getlines(done.filename))
-        return done
+        return self.now(lambda: self._look(line) if cell is None else self._registered(line, cell))
+
+    @no_var_expand
+    async def provider_awaited(self, line: str, cell: str | None = None) -> Any:
+        """Do what ``%%provider`` does, and compose the pinned message; cells call it by themselves."""
+        from IPython.display import display
+
+        __tracebackhide__ = True
+        done = self.provider(line, cell)
+        pin = self.session.pin
+        if pin is None or not pin.is_behind(self.runtime):
+            return done
+        if done is not None:
+            display(done)  # type: ignore[no-untyped-call]  # shown first: what follows may take its time
+        return await await_interruptible(pin.catch_up(self.runtime, self.composed))
 
     @no_var_expand
     def compose(self, line: str, cell: str | None = None) -> State | None:  # noqa: D102
         __tracebackhide__ = True
-        try:
-            request = read_request(line, cell)
-            return self._keep(request, run_sync(lambda: self._composed(request)))
-        except AgentCtxError as error:
-            shorten(error, self.runtime.mask)
-            raise
+        return cast("State | None", self.now(lambda: self._compose(line, cell)))
 
     @no_var_expand
     async def compose_awaited(self, line: str, cell: str | None = None) -> State | None:
         """Do what ``%compose`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
-        try:
-            request = read_request(line, cell)
-            return self._keep(request, await await_interruptible(self._composed(request)))
-        except AgentCtxError as error:
-            shorten(error, self.runtime.mask)
-            raise
+        return cast("State | None", await self.awaited_now(lambda: self._compose(line, cell)))
 
     @no_var_expand
-    def providers(self, line: str, cell: str | None = None) -> Any:  # noqa: D102
+    def pin(self, line: str, cell: str | None = None) -> Any:  # noqa: D102
+        __tracebackhide__ = True
+        return self.now(lambda: self._pin(line, cell))
+
+    @no_var_expand
+    async def pin_awaited(self, line: str, cell: str | None = None) -> Any:
+        """Do what ``%pin`` does where the cell can await it; cells call it by themselves."""
+        __tracebackhide__ = True
+        return await self.awaited_now(lambda: self._pin(line, cell))
+
+    @no_var_expand
+    def providers(self, line: str) -> Any:  # noqa: D102
+        __tracebackhide__ = True
+        return self.now(lambda: self._listed(line))
+
+    def _registered(self, line: str, cell: str) -> Registration:
+        __tracebackhide__ = True
+        done = register_cell(self.shell, self.runtime, line, cell)
+        self.session.sources[done.filename] = "".join(linecache.getlines(done.filename))
+        return done
+
+    def _listed(self, line: str) -> Any:
         from agentctx_nb.render.views import providers_table
 
-        __tracebackhide__ = True
+        line, silent = silenced(line)
+        given = PROVIDERS.words(line)
+        if given.words:
+            raise ArgumentError(f"%providers takes no name; write %provider {given.words[0]}")
+        return None if silent else providers_table(self.runtime, include_private="all" in given.options)
+
+    def _look(self, line: str) -> Any:
+        line, silent = silenced(line)
         try:
-            if cell is not None:
-                raise ArgumentError("%providers takes no cell below it; write it on a line, with one % sign")
-            given = PROVIDERS.words(line)
-            if given.words:
-                raise ArgumentError(f"%providers takes no name; write %provider {given.words[0]}")
-        except AgentCtxError as error:
-            shorten(error, self.runtime.mask)
-            raise
-        return providers_table(self.runtime, include_private="all" in given.options)
-
-    def _show(self, line: str) -> Any:
-        from agentctx_nb.render.views import provider_card
-
-        given = PROVIDER.words(line)
-        if given.options:
+            given = LOOK.words(line, self.shell.user_ns)
+        except ArgumentError:
+            if not PROVIDER.understood(line, self.shell.user_ns):
+                raise
             raise ArgumentError(
                 "%provider NAME shows a provider; options belong to %%provider, with the cell below"
-            )
+            ) from None
         if len(given.words) != 1:
             raise ArgumentError("%provider NAME shows one provider; %providers lists them")
-        return provider_card(self.runtime, given.words[0])
+        (name,) = given.words
+        if len(given.options) > 1:
+            raise ArgumentError("--history and --rollback are two things to do; give one of them")
+        shown: Any
+        if "rollback" in given.options:
+            shown = remark(roll_back(self.runtime, name, given.options["rollback"]), self.runtime)
+        elif "history" in given.options:
+            shown = history(self.runtime, name)
+        else:
+            shown = card(self.runtime, name, self.session.last)
+        return None if silent else shown
 
-    async def _composed(self, request: Request) -> State:
+    def _compose(self, line: str, cell: str | None) -> Callable[[], Coroutine[Any, Any, State | None]]:
+        """Return what ``%compose`` runs."""
+        request = read_request(COMPOSE, line, cell, variables=self.shell.user_ns, settings=self.settings)
+
+        async def run() -> State | None:
+            __tracebackhide__ = True
+            state = await self.composed(request)
+            if request.out is not None:
+                self.shell.user_ns[request.out] = state
+            return None if request.silent or request.out is not None else state
+
+        return run
+
+    def _pin(self, line: str, cell: str | None) -> Any:
+        """Return what ``%pin`` shows, or, where it pins a message, what it runs."""
+        bare, silent = silenced(line)
+        if "off" in PIN.message(bare, self.shell.user_ns).options:
+            if bare.strip() != "--off" or cell is not None:
+                raise ArgumentError("%pin --off ends the pinned message and takes nothing else")
+            self.session.pin = None
+        elif bare or cell is not None:
+            request = read_request(PIN, line, cell, variables=self.shell.user_ns, settings=self.settings)
+            return lambda: self._pinned(request)
+        return None if silent else pinned_page(self.session.pin, self.runtime, self.settings)
+
+    async def _pinned(self, request: Request) -> Page | None:
         __tracebackhide__ = True
-        message = Memory(Content(request.message), room_id=request.room, entity_id=request.entity)
+        options = {name: value for name, value in request.options.items() if name != "strict"}
+        state = await self.composed(replace(request, options=options))
+        self.session.pin = Pin(replace(request, options=options), state, self.runtime.registry.snapshot())
+        return None if request.silent else pinned_page(self.session.pin, self.runtime, self.settings)
+
+    async def composed(self, request: Request) -> State:
+        """Compose, and note the state as the last one of this shell."""
+        __tracebackhide__ = True
+        registered = self.runtime.registry.snapshot().by_name
         try:
-            return await self.runtime.compose_state(message, **request.options)
+            state = await self.runtime.compose_state(request.message, **request.options)
+            self.session.last = LastComposition(state, registered)
+            return state
         except ExceptionGroup as group:
             failed = group
         # Out here the new error has no context, where IPython would find the group.
@@ -141,51 +245,11 @@ class NotebookMagics(KnowledgeMagics):
             lines += self.shell.InteractiveTB.structured_traceback(type(error), error, trace, tb_offset=0)
         return [self.runtime.mask(line) for line in lines]
 
-    def _keep(self, request: Request, state: State) -> State | None:
-        if request.out is not None:
-            self.shell.user_ns[request.out] = state
-        return None if request.silent or request.out is not None else state
 
-
-NotebookMagics.provider.__doc__ = PROVIDER.help()
+NotebookMagics.provider.__doc__ = PROVIDER.help(LOOK)
 NotebookMagics.compose.__doc__ = COMPOSE.help()
+NotebookMagics.pin.__doc__ = PIN.help()
 NotebookMagics.providers.__doc__ = PROVIDERS.help()
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One ``%compose``: the message, where and from whom it comes, how to compose, and what becomes of the state."""
-
-    message: str
-    room: str | None
-    entity: str | None
-    options: dict[str, Any]
-    out: str | None
-    silent: bool
-
-
-def read_request(line: str, cell: str | None) -> Request:
-    """Read the line of ``%compose``, or that of ``%%compose`` with the message in ``cell``."""
-    line = line.rstrip()
-    silent = line.endswith(";")
-    given = COMPOSE.message(line.removesuffix(";"))
-    if silent and ";" in given.message and without_quotes(given.message) == given.message:
-        silent, given = False, COMPOSE.message(line)  # the message has semicolons of its own: this is one
-    if cell is None:
-        message = without_quotes(given.message)
-    elif given.message:
-        raise ArgumentError(
-            "the message of %%compose is the cell below it; write %compose for a message on the line"
-        )
-    else:
-        message = cell.removesuffix("\n")
-    options = dict(given.options)
-    if options.get("only") and "include" not in options:
-        raise ArgumentError("--only runs just those of --include; add --include A,B")
-    room, entity, out = (options.pop(key, None) for key in ("room", "entity", "out"))
-    renamed = {"include": "include_list", "only": "only_include", "fresh": "skip_cache"}
-    options = {renamed.get(key, key): value for key, value in options.items()}
-    return Request(message, room, entity, options, out, silent)
 
 
 def is_ours(frame: FrameType) -> bool:

@@ -13,11 +13,15 @@ from agentctx_nb.errors import AgentCtxError, DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ArgumentError", "StrictError", "shorten"]
+__all__ = ["ArgumentError", "SettingsError", "StrictError", "shorten"]
 
 
 class ArgumentError(DefinitionError):
     """The line of a magic cannot be read."""
+
+
+class SettingsError(DefinitionError):
+    """The section of a project's ``pyproject.toml`` cannot be read."""
 
 
 class StrictError(AgentCtxError):

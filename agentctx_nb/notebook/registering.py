@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import UnknownProviderError
 from agentctx_nb.names import shown
-from agentctx_nb.notebook.commands import PROVIDER
+from agentctx_nb.notebook.commands import LOOK, PROVIDER
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.provider import Provider
 from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
@@ -20,10 +20,11 @@ from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from agentctx_nb.notebook.arguments import Parsed
     from agentctx_nb.registry import Registered
     from agentctx_nb.runtime import AgentRuntime
 
-__all__ = ["Registration", "register_cell"]
+__all__ = ["Registration", "find_cell", "register_cell"]
 
 ORIGIN = "cell"
 FIELDS = {"keywords": "relevance_keywords"}
@@ -51,10 +52,10 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
         The body cannot be compiled.
     """
     __tracebackhide__ = True
-    given = PROVIDER.words(line)
+    given = _read_line(line, shell.user_ns)
     name = _only_name(given.words)
     cell = find_cell(shell, name, line, body)
-    options = {**_settings(body, above=len(cell.above)), **given.options}
+    options = {**_settings(body, shell.user_ns, above=len(cell.above)), **given.options}
     fields = {FIELDS.get(key, key): value for key, value in options.items()}
     # Checked before the cell's own definitions run and have effects.
     checked = Provider(name=name, get=_not_yet, **fields)
@@ -73,10 +74,10 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
     return Registration(runtime.mask(_sentence(before, after)), cell.filename)
 
 
-def find_cell(shell: InteractiveShell, name: str, line: str, body: str) -> Cell:
+def find_cell(shell: InteractiveShell, name: str, line: str, body: str, *, magic: str = "provider") -> Cell:
     """Return a file name for the source of ``body``, and the lines above it in the cell as typed.
 
-    It is the name IPython runs the cell under where ``%%provider`` makes up the whole cell, and one of the
+    It is the name IPython runs the cell under where ``magic`` makes up the whole cell, and one of the
     provider's own where code calls the magic, which may do so many times in one cell.
     """
     cells: dict[str, int] = shell.compile._filename_map  # noqa: SLF001  the only record of it
@@ -86,9 +87,9 @@ def find_cell(shell: InteractiveShell, name: str, line: str, body: str) -> Cell:
     typed = shell.history_manager.input_hist_raw[-1] if shell.history_manager else ""
     typed = typed.replace("\r\n", "\n").rstrip()
     bare = body.replace("\r\n", "\n").rstrip()
-    above = f"%%provider {line}".rstrip()
+    above = f"%%{magic} {line}".rstrip()
     if frame is None or not _is_one_call("".join(linecache.getlines(frame.f_code.co_filename))):
-        return Cell(_own_filename(name, above, body), (above,))
+        return Cell(_own_filename(f"{magic} {name}", above, body), (above,))
     if typed.endswith("\n" + bare):
         lines = typed[: len(typed) - len(bare)].removesuffix("\n").split("\n")
         return Cell(frame.f_code.co_filename, tuple(lines))
@@ -97,18 +98,31 @@ def find_cell(shell: InteractiveShell, name: str, line: str, body: str) -> Cell:
 
 def _is_one_call(code: str) -> bool:
     """Whether a cell, as IPython runs it, does nothing but call one cell magic."""
-    if not code.startswith("get_ipython().run_cell_magic("):
+    if not code.startswith(("get_ipython().run_cell_magic(", "(await get_ipython().run_cell_magic(")):
         return False
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         (statement, *others) = ast.parse(code).body
-        return not others and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        if others or not isinstance(statement, ast.Expr):
+            return False
+        called = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
+        return isinstance(called, ast.Call)
     return False
 
 
 def _own_filename(name: str, above: str, body: str) -> str:
     """Return a file name under which no other text is kept."""
     number = zlib.crc32(f"{above}\n{body}".encode("utf-8", "surrogatepass"))
-    return f"<provider {name} {number:08x}>"
+    return f"<{name} {number:08x}>"
+
+
+def _read_line(line: str, variables: dict[str, Any]) -> Parsed:
+    try:
+        return PROVIDER.words(line, variables)
+    except ArgumentError:
+        asked = LOOK.understood(line, variables)
+        if not asked:
+            raise
+        raise ArgumentError(f"--{asked[0]} belongs to %provider NAME, on a line with one % sign") from None
 
 
 def _only_name(words: tuple[str, ...]) -> str:
@@ -122,12 +136,12 @@ def _only_name(words: tuple[str, ...]) -> str:
     return words[0]
 
 
-def _settings(body: str, *, above: int) -> dict[str, Any]:
+def _settings(body: str, variables: dict[str, Any], *, above: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, key, value in option_lines(body):
         text = body.split("\n")[number - 1].rstrip("\r")
         try:
-            option, read = PROVIDER.setting(key, value)
+            option, read = PROVIDER.setting(key, value, variables)
         except ArgumentError as error:
             raise CellError(str(error), line=number + above, text=text) from None
         if option in found:

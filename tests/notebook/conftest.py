@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
 import re
 import sys
@@ -202,8 +203,16 @@ def ip():
     ip = InteractiveShell()
     yield ip
     unload(ip)
-    ip.history_manager.end_session()
+    close(ip)
     InteractiveShell.clear_instance()
+
+
+def close(ip):
+    """End a shell now: what it would do when Python ends collects garbage once for each of some hundred shells."""
+    ip.history_manager.end_session()
+    if thread := ip.history_manager.save_thread:
+        thread.stop()
+    atexit.unregister(ip.atexit_operations)
 
 
 @pytest.fixture

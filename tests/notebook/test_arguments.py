@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentctx_nb.notebook.arguments import as_names, unquote
-from agentctx_nb.notebook.commands import COMPOSE, PROVIDER, PROVIDERS
+from agentctx_nb.notebook import acting_commands, commands
+from agentctx_nb.notebook.arguments import Command, as_names, unquote
+from agentctx_nb.notebook.commands import COMPOSE, LOOK, PROVIDER, PROVIDERS
 from agentctx_nb.notebook.mistakes import ArgumentError
 
 
@@ -93,13 +94,40 @@ def test_a_mistake_is_named_with_the_nearest_right_name(command, line, said):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("command", [PROVIDER, COMPOSE, PROVIDERS])
-def test_help_names_every_option_and_what_it_means(command):
+COMMANDS = [
+    command
+    for module in (commands, acting_commands)
+    for command in vars(module).values()
+    if isinstance(command, Command)
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_names_every_option_what_it_means_and_two_examples(command):
     text = command.help()
     for option in command.options:
-        assert f"--{option.name} {option.value}".rstrip() in text
-        assert len(option.meaning) > 10
-    assert text.count("%") > 2
+        assert option.head in text
+        assert len(option.meaning) > 5
+        assert bool(option.read) == bool(option.value)
+    assert len(command.examples) >= 2 or not command.options
+    for example in command.examples:
+        assert all(line.strip() in text for line in example.split("\n"))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_example_can_be_read_by_its_own_command(command):
+    for example in command.examples:
+        head = example.split("\n")[0]
+        line = head.partition(f"%{command.name}")[2]
+        assert f"%{command.name}" in head
+        read = command.message if command.spoken else command.words
+        assert read(line.strip()) is not None
+
+
+def test_help_of_a_pair_of_twins_names_the_options_of_both():
+    text = PROVIDER.help(LOOK)
+    for option in (*PROVIDER.options, *LOOK.options):
+        assert option.head in text
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_names_of_later_cells_and_ipython_syntax_work_in_a_provider(shell):
     assert shell.run("%compose --include B --only hi").text == "from the shell"
 
 
-@pytest.mark.parametrize("above", ["", "\n\n", "%%capture\n"])
+@pytest.mark.parametrize("above", ["", "\n\n", "%%capture\n", "# a comment\n\n  # and more\n"])
 def test_the_line_of_a_failure_is_the_line_of_the_cell(shell, above):
     shell.run(f"{above}%%provider A\n\nx = 1\nraise RuntimeError(x)")
     error = shell.run("%compose hi").errors["A"]
@@ -233,6 +233,17 @@ def test_the_line_of_a_failure_is_the_line_of_the_cell(shell, above):
     assert trace.tb_lineno == above.count("\n") + 4
     filename = trace.tb_frame.f_code.co_filename
     assert linecache.getline(filename, trace.tb_lineno).strip() == "raise RuntimeError(x)"
+
+
+@pytest.mark.parametrize("cell", ["# told\n%%compose --fresh\nhi", "\n# told\n# twice\n%%compose\nhi"])
+def test_comments_above_a_cell_magic_do_no_harm(shell, cell):
+    shell.run(ECHO)
+    assert heard(shell.run(cell)) == "hi"
+
+
+@pytest.mark.parametrize("cell", ["x = 1\n%%compose\nhi", "# told\n%%nonsense\nhi"])
+def test_code_above_a_cell_magic_or_a_magic_of_others_is_not_touched(shell, cell):
+    assert shell.fail(cell)[0] in {"UsageError", "SyntaxError"}
 
 
 def test_loading_twice_changes_nothing(ip):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import traceback
 
 import pytest
+from IPython.utils.capture import capture_output
 
+from agentctx_nb import State
 from agentctx_nb.notebook.extension import load, unload
 
 ECHO = "%%provider ECHO\nf'heard [{message.content.text}]'"
@@ -58,6 +61,91 @@ def test_unloading_leaves_nothing_that_looks_after_the_name(ip):
     assert ip.events.callbacks["pre_run_cell"] == before
 
 
+def everything(ip):
+    """Return all that an extension could leave in a shell."""
+    for name in list(ip.magics_manager.lazy_magics):  # a newer shell's own, loaded when they are asked for
+        ip.find_magic(name)
+    tables = {
+        (kind, name): function
+        for kind, table in ip.magics_manager.magics.items()
+        for name, function in table.items()
+    }
+    return {
+        "magics": tables,
+        "registry": dict(ip.magics_manager.registry),
+        "configurables": [*ip.configurables],
+        "matchers": [*ip.Completer.custom_matchers],
+        "completers": dict(ip.strdispatchers),
+        "events": {event: [*callbacks] for event, callbacks in ip.events.callbacks.items()},
+        "transformers": [*ip.input_transformers_cleanup, *ip.input_transformers_post],
+        "formatters": dict(ip.display_formatter.mimebundle_formatter.type_printers),
+    }
+
+
+def test_unloading_leaves_no_trace_whatever_was_done_in_between(ip):
+    before = everything(ip)
+    sources = {name for name in linecache.cache if name.startswith("<provider")}
+    load(ip)
+    assert all(
+        everything(ip)[part] != before[part] for part in before if part not in {"registry", "completers"}
+    )
+    with capture_output():
+        for cell in (
+            ECHO,
+            "for _ in 'a':\n    get_ipython().run_cell_magic('provider', 'B', '1')",
+            "kept = %compose hi",
+            "%pin hi",
+            "%config AgentContext.rows = 5",
+            "%provider ECHO",
+            "%%learn x\ny",
+            "%compose --nonsense",
+        ):
+            ip.run_cell(cell, store_history=True)
+    unload(ip)
+    assert everything(ip) == before
+    assert {name for name in linecache.cache if name.startswith("<provider")} == sources
+    assert ip.user_ns["kept"].text.startswith("heard [hi]")
+    unload(ip)
+    assert everything(ip) == before
+
+
+def test_five_reloads_leave_one_of_everything_and_print_nothing(ip):
+    load(ip)
+    with capture_output():
+        ip.run_cell(ECHO, store_history=True)
+        ip.run_cell("%pin hi", store_history=True)
+    counts = {part: len(there) for part, there in everything(ip).items()}
+    for _ in range(5):
+        with capture_output() as captured:
+            ip.run_cell("%reload_ext agentctx_nb")
+            ip.run_cell("%load_ext agentctx_nb")
+            load(ip)
+        assert captured.stderr == ""
+        assert "rror" not in captured.stdout
+    assert {part: len(there) for part, there in everything(ip).items()} == counts
+    with capture_output():
+        assert ip.run_cell("%compose hi").result.text == "heard [hi]"
+    unload(ip)
+
+
+def test_a_load_that_fails_half_way_leaves_nothing_behind(ip, monkeypatch):
+    before = everything(ip)
+    monkeypatch.setattr(ip.events, "register", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        load(ip)
+    assert everything(ip) == before
+
+
+def test_a_formatter_somebody_registered_is_back_after_unloading(ip):
+    formatter = ip.display_formatter.mimebundle_formatter
+    mine = lambda state, **_: {"text/plain": "mine"}
+    formatter.for_type(State, mine)
+    load(ip)
+    unload(ip)
+    assert formatter.type_printers[State] is mine
+    formatter.pop(State)
+
+
 LOOP = """\
 for name in ("ONE", "TWO"):
     get_ipython().run_cell_magic("provider", name, f"x = 1\\nraise RuntimeError({name!r})")
@@ -106,6 +194,15 @@ def test_a_cell_below_providers_is_a_mistake_of_ours(shell, cell):
     assert name == "ArgumentError"
     assert seen.strip() == (
         "ArgumentError: %providers takes no cell below it; write it on a line, with one % sign"
+    )
+
+
+@pytest.mark.parametrize("name", ["learn", "remember", "act", "actions", "providers"])
+@pytest.mark.parametrize("below", ["", "\nsome text", " x --y\nsome text"])
+def test_a_line_magic_over_a_cell_is_a_mistake_of_ours(shell, name, below):
+    assert shell.fail(f"%%{name}{below}") == (
+        "ArgumentError",
+        f"ArgumentError: %{name} takes no cell below it; write it on a line, with one % sign\n",
     )
 
 

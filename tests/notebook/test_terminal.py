@@ -50,3 +50,22 @@ def test_an_interrupt_in_a_terminal_cleans_up_and_the_next_line_works():
     assert "cleaned up" in shown
     assert "KeyboardInterrupt" in shown
     assert "still here" in shown
+
+
+def test_a_terminal_keeps_silences_and_follows_a_pinned_message():
+    shown = terminal(
+        "@runtime.provider('A')\ndef a():\n    return 'fir' + 'st'\n\n",
+        "x = %compose hi",
+        "%compose -o y hi",
+        "%compose hi;",
+        "print('so far', x.text == y.text == 'first')",
+        "%time %compose --out z hi",
+        "%pin hi",
+        "@runtime.provider('A')\ndef a():\n    return 'sec' + 'ond'\n\n",
+        "print(z.text.upper())",
+    )
+    before, _, after = shown.partition("so far True")
+    assert "first" not in before
+    assert "pinned: hi" in after
+    assert "+ second" in after
+    assert "FIRST" in after

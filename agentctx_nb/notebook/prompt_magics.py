@@ -1,0 +1,181 @@
+"""``%%prompt``: a cell becomes a template, and a template is shown with its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import no_var_expand
+
+from agentctx_nb.errors import TemplateError
+from agentctx_nb.model import as_message
+from agentctx_nb.names import shown
+from agentctx_nb.notebook.acting_commands import PROMPT
+from agentctx_nb.notebook.arguments import silenced
+from agentctx_nb.notebook.in_shell import InShell
+from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.reading import look_up
+from agentctx_nb.notebook.registering import find_cell
+from agentctx_nb.notebook.scanner import Scanner
+
+if TYPE_CHECKING:
+    from agentctx_nb.model import Memory
+    from agentctx_nb.render.prompt_view import PromptView
+    from agentctx_nb.state import State
+
+__all__ = ["PromptCellError", "PromptMagics"]
+
+ORIGIN = "cell"
+
+
+class PromptCellError(TemplateError):
+    """A template in a cell cannot be read or filled in; line and column are those of the cell."""
+
+    def __init__(self, error: TemplateError, *, above: int, body: str) -> None:
+        self.text = ""
+        said = str(error)
+        line, column = error.line, error.column
+        if line is not None and column is not None:
+            lines = body.split("\n")
+            self.text = lines[line - 1] if line <= len(lines) else ""
+            said = said.replace(f"line {line}, column {column}", f"line {line + above}, column {column}", 1)
+        super().__init__(said, line=None if line is None else line + above, column=column)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines IPython shows: what is wrong, the line as typed, and a mark below the column."""
+        drawn = [f"{type(self).__name__}: {self}"]
+        if self.text.strip() and self.column is not None:
+            before = "".join(c if c == "\t" else " " for c in self.text[: self.column - 1])
+            drawn += [f"    {self.text}", f"    {before}^"]
+        return drawn
+
+
+class PromptMagics(InShell):
+    """The part of a shell's magics that deals with prompts."""
+
+    @no_var_expand
+    def prompt(self, line: str, cell: str | None = None) -> Any:  # noqa: D102  its help is set below
+        __tracebackhide__ = True
+        return self.now(lambda: self._prompt(line, cell))
+
+    @no_var_expand
+    async def prompt_awaited(self, line: str, cell: str | None = None) -> Any:
+        """Do what ``%prompt`` does where the cell can await it; cells call it by themselves."""
+        __tracebackhide__ = True
+        return await self.awaited_now(lambda: self._prompt(line, cell))
+
+    def _prompt(self, line: str, cell: str | None) -> Any:
+        """Return the list of prompts, or what shows one: a coroutine function."""
+        from agentctx_nb.render.prompt_view import prompts_table
+
+        line, silent = silenced(line) if cell is None else (line, False)
+        before, message = spoken_message(line)
+        given = PROMPT.words(before, self.shell.user_ns)
+        options = dict(given.options)
+        if message is not None:
+            options["message"] = message
+        if cell is None and not given.words and not options:
+            return None if silent else prompts_table(self.runtime)
+        name = _only_name(given.words, has_cell=cell is not None)
+        if "message" in options and "state" in options:
+            raise ArgumentError("--message composes a state and --state takes one; give one of them")
+        if options.get("missing", "empty") not in {"empty", "error", "keep"}:
+            raise ArgumentError(
+                f"--missing POLICY: it is empty, error or keep, not {shown(options['missing'])}"
+            )
+        variables = [extra.removeprefix("$") for extra in options.get("extra", ())]
+        extra = {variable: look_up(variable, self.shell.user_ns) for variable in variables}
+        state = self.state_called(options["state"]) if "state" in options else None
+        where = "--state" if not isinstance(options.get("state"), str) else options["state"]
+        asked = as_message(options["message"]) if "message" in options else None
+        if cell is None:
+            template, said, body, above = self.runtime.registered_prompt(name).thing, name, "", 0
+        else:
+            body = cell.removesuffix("\n")
+            if not body.strip():
+                raise ArgumentError(
+                    f"the cell below %%prompt {name} is empty; write the template in it, "
+                    f"or %prompt {name} to show the one there is"
+                )
+            above = len(find_cell(self.shell, name, line, cell, magic="prompt").above)
+            try:
+                template = self.runtime.register_prompt(name, body, origin=ORIGIN)
+            except TemplateError as error:
+                raise PromptCellError(error, above=above, body=body) from None
+            version = self.runtime.registered_prompt(name).version
+            said = f"registered {name}" if version == 1 else f"replaced {name}, v{version}"
+
+        async def show() -> PromptView | None:
+            __tracebackhide__ = True
+            filled, used = await self._state_for(asked, state, where)
+            try:
+                view = self._view(
+                    name, template, filled, extra, options.get("missing", "empty"), said=f"{said}, {used}"
+                )
+            except TemplateError as error:
+                raise (error if cell is None else PromptCellError(error, above=above, body=body)) from None
+            return None if silent else view
+
+        return show
+
+    async def _state_for(
+        self, message: Memory | None, state: State | None, where: str
+    ) -> tuple[State | None, str]:
+        """Return the state to fill in and, in words, which one it is."""
+        if message is not None:
+            composed = await self.composed(self.request_of(message))
+            return composed, f"composed for {shown(message.content.text)}"
+        if state is not None:
+            return state, f"filled in from {where}"
+        last = self.session.last
+        if last is not None:
+            return last.state, "filled in from the state composed last"
+        return None, "not filled in, for nothing is composed yet; add --message TEXT"
+
+    def _view(
+        self, name: str, template: str, state: State | None, extra: dict[str, Any], missing: str, *, said: str
+    ) -> PromptView:
+        from agentctx_nb.render.prompt_view import prompt_view
+        from agentctx_nb.templates import render_template
+        from agentctx_nb.watched_names import noted_prompt
+
+        runtime = self.runtime
+        if state is None:  # there is nothing to read, so nothing is missing either
+            prompt = render_template(template, extra=extra, missing="keep")
+        else:
+            prompt = noted_prompt(runtime.read_recorder, state, template, extra=extra, missing=missing)
+        return prompt_view(runtime, name, template, prompt, state=state, extra=extra, said=said)
+
+
+PromptMagics.prompt.__doc__ = PROMPT.help()
+
+
+def spoken_message(line: str) -> tuple[str, str | None]:
+    """Return a line without a message that runs, unquoted, to its end, and that message.
+
+    >>> spoken_message("REPLY --message is it so?"), spoken_message("REPLY --message 'so?' --missing keep")
+    (('REPLY ', 'is it so?'), ("REPLY --message 'so?' --missing keep", None))
+    """
+    scanner = Scanner(line)
+    while (word := scanner.word()) and word != "--message":
+        pass
+    if not word:
+        return line, None
+    at = len(line) - len(scanner.rest())
+    message = Scanner(line[at:])
+    message.word()
+    following = message.peek()
+    if following is None or following.startswith("--"):
+        return line, None
+    return line[: line.rindex("--message", 0, at)], line[at:].strip()
+
+
+def _only_name(words: tuple[str, ...], *, has_cell: bool) -> str:
+    sign = "%%prompt" if has_cell else "%prompt"
+    if not words:
+        raise ArgumentError(f"{sign} needs a name: {sign} NAME (see %prompt?)")
+    if len(words) > 1:
+        raise ArgumentError(
+            f"{sign} takes one name, but {words[1]!r} follows {words[0]!r}; "
+            'write --message before a message, and "..." around a name with spaces'
+        )
+    return words[0]

@@ -1,0 +1,127 @@
+"""One ``%compose``: what it composes, how, and what becomes of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from traitlets import TraitError
+
+from agentctx_nb.errors import did_you_mean
+from agentctx_nb.model import Content, Memory, as_message
+from agentctx_nb.names import shown
+from agentctx_nb.notebook.arguments import without_quotes
+from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.reading import referred
+
+if TYPE_CHECKING:
+    from agentctx_nb.notebook.arguments import Command
+    from agentctx_nb.notebook.settings import AgentContext
+
+__all__ = ["Request", "read_request"]
+
+RENAMED = {"include": "include_list", "only": "only_include", "fresh": "skip_cache"}
+NOT_HOW = ("preset", "save", "out")
+OF_THE_MESSAGE = ("room", "entity", "content", "message")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message and the options of `AgentRuntime.compose_state`; ``out`` names a variable for the state."""
+
+    message: Memory
+    options: dict[str, Any] = field(default_factory=dict)
+    out: str | None = None
+    silent: bool = False
+
+
+def read_request(
+    command: Command, line: str, cell: str | None, *, variables: Mapping[str, Any], settings: AgentContext
+) -> Request:
+    """Read the line of ``command``, or that of its cell magic with the message in ``cell``.
+
+    What the line says wins over its preset, and that over the settings.
+    """
+    line = line.rstrip()
+    silent = line.endswith(";")
+    given = command.message(line.removesuffix(";"), variables)
+    if silent and ";" in given.message and without_quotes(given.message) == given.message:
+        silent, given = False, command.message(line, variables)  # it has semicolons of its own: this is one
+    if cell is not None and given.message:
+        raise ArgumentError(
+            f"the message of %%{command.name} is the cell below it; "
+            f"write %{command.name} for a message on the line"
+        )
+    said = given.options
+    options: dict[str, Any] = {"timeout": settings.timeout, "strict": settings.strict}
+    if "preset" in said:
+        options |= preset(said["preset"], settings)
+    options |= {key: value for key, value in said.items() if key not in NOT_HOW}
+    if options.get("only") and "include" not in options:
+        raise ArgumentError("--only runs just those of --include; add --include A,B")
+    if "save" in said:
+        save(said, settings)
+    spoken = given.message if cell is None else cell.removesuffix("\n")
+    message = _message(command, spoken, options, variables, typed=cell is None)
+    message = _addressed(message, options, settings)
+    composing = {
+        RENAMED.get(key, key): value
+        for key, value in options.items()
+        if key not in OF_THE_MESSAGE and value is not None
+    }
+    return Request(message, composing, said.get("out"), silent)
+
+
+def preset(name: str, settings: AgentContext) -> dict[str, Any]:
+    """Return the options kept under ``name``; raise `ArgumentError` with the nearest name."""
+    if name not in settings.presets:
+        near = did_you_mean(name, settings.presets)
+        there = f"; there are {', '.join(settings.presets)}" if settings.presets else ""
+        hint = near or there or "; keep some in [tool.agentctx_nb.presets] of pyproject.toml"
+        raise ArgumentError(f"there is no preset {name!r}{hint}")
+    return dict(settings.presets[name])
+
+
+def save(said: Mapping[str, Any], settings: AgentContext) -> None:
+    """Keep the options of a line, and of the preset it named, as a preset of this shell."""
+    kept = preset(said["preset"], settings) if "preset" in said else {}
+    kept |= {key: value for key, value in said.items() if key not in (*NOT_HOW, "message")}
+    try:
+        settings.presets = {**settings.presets, said["save"]: kept}
+    except TraitError as error:
+        raise ArgumentError(f"--save NAME: {error}") from None
+
+
+def _message(
+    command: Command, spoken: str, options: dict[str, Any], variables: Mapping[str, Any], *, typed: bool
+) -> Memory:
+    """Return the message: as spoken, unless it is all ``$name`` of a message or comes by ``--message``."""
+    if "message" in options:
+        if spoken:
+            raise ArgumentError(f"%{command.name} has two messages, one in --message and one behind it")
+        return as_message(options["message"])
+    if typed:
+        held = variables.get(referred(spoken) or "")
+        if isinstance(held, Memory) or (isinstance(held, Mapping) and "content" in held):
+            return as_message(held)
+        spoken = without_quotes(spoken)
+    return Memory(Content(spoken))
+
+
+def _addressed(message: Memory, options: dict[str, Any], settings: AgentContext) -> Memory:
+    """Return the message with the room, the sender and the attributes that the options give it."""
+    room, entity = options.get("room", message.room_id), options.get("entity", message.entity_id)
+    room = settings.room if room is None else room
+    entity = settings.entity if entity is None else entity
+    more = options.get("content") or {}
+    if not isinstance(more, Mapping) or not all(isinstance(key, str) for key in more):
+        raise ArgumentError(
+            f'--content JSON: it is an object such as {{"source": "mail"}}, not {shown(more)}'
+        )
+    if "text" in more:
+        raise ArgumentError("--content JSON: the text of the message is the message itself")
+    if not more and (room, entity) == (message.room_id, message.entity_id):
+        return message
+    content = Content(**{**message.content.to_dict(), **more})
+    return replace(message, content=content, room_id=room, entity_id=entity)
