@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from agentctx_nb.errors import DefinitionError, UnknownActionError
-from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.model import as_message
 from agentctx_nb.names import check_name
+from agentctx_nb.secrecy.masked_errors import masked_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from agentctx_nb.actions import Action, ActionResult, ReadyAction
     from agentctx_nb.model import MessageLike
     from agentctx_nb.numbered import Numbered, NumberedEntry
-    from agentctx_nb.read_recorder import ReadRecorder
     from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
+    from agentctx_nb.usage.read_recorder import ReadRecorder
 
 __all__ = ["Acting"]
 
@@ -79,7 +79,7 @@ class Acting:
             No action has this name. What the action itself raises is in the result.
         """
         from agentctx_nb.actions import perform
-        from agentctx_nb.watched_state import reading
+        from agentctx_nb.usage.watched_state import reading
 
         runtime = cast("AgentRuntime", self)
         action = self.registered_action(name).thing

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from agentctx_nb.driver import refuse_recursion
-from agentctx_nb.errand import end_with_its_thread
 from agentctx_nb.errors import (
     DefinitionError,
     DefinitionTypeError,
@@ -19,12 +17,14 @@ from agentctx_nb.errors import (
 from agentctx_nb.execution import Run
 from agentctx_nb.freeze import copy_containers
 from agentctx_nb.hook import ask_hook
-from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.model import Memory, as_message, seal
 from agentctx_nb.names import shown
-from agentctx_nb.plan import Plan
 from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import Record
+from agentctx_nb.running.driver import refuse_recursion
+from agentctx_nb.running.errand import end_with_its_thread
+from agentctx_nb.running.plan import Plan
+from agentctx_nb.secrecy.masked_errors import masked_error
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
 from agentctx_nb.state import EMPTY_STATE, ProviderEntry, State, dependency_state, fold
 

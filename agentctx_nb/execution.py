@@ -20,23 +20,23 @@ from operator import length_hint
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.alarm import Alarm
-from agentctx_nb.calls import prepared, stop_watched
-from agentctx_nb.clean_up import wait_for_clean_up
-from agentctx_nb.deadlines import settle, settle_late
-from agentctx_nb.driver import Driver, composing
 from agentctx_nb.errors import ProviderCancelledError, without_our_frames
 from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
-from agentctx_nb.watchdog import name_slow
+from agentctx_nb.running.alarm import Alarm
+from agentctx_nb.running.calls import prepared, stop_watched
+from agentctx_nb.running.clean_up import wait_for_clean_up
+from agentctx_nb.running.deadlines import settle, settle_late
+from agentctx_nb.running.driver import Driver, composing
+from agentctx_nb.running.watchdog import name_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from agentctx_nb.driver import Served
     from agentctx_nb.model import Memory
-    from agentctx_nb.plan import Plan
     from agentctx_nb.provider import Call
+    from agentctx_nb.running.driver import Served
+    from agentctx_nb.running.plan import Plan
 
 __all__ = ["Run"]
 

@@ -7,9 +7,9 @@ import inspect
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.clean_up import wait_for_clean_up
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.names import shown
+from agentctx_nb.running.clean_up import wait_for_clean_up
 from agentctx_nb.selection import names_of
 
 if TYPE_CHECKING:

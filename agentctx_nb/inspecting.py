@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agentctx_nb.cache_lens import CacheLens
-    from agentctx_nb.leak_scan import LeakScan
-    from agentctx_nb.lint import Findings
+    from agentctx_nb.looking.cache_lens import CacheLens
     from agentctx_nb.model import MessageLike
-    from agentctx_nb.reads import Reads
+    from agentctx_nb.prompts.lint import Findings
     from agentctx_nb.runtime import AgentRuntime
+    from agentctx_nb.secrecy.leak_scan import LeakScan
     from agentctx_nb.state import State
+    from agentctx_nb.usage.reads import Reads
 
 __all__ = ["Inspecting"]
 
@@ -29,13 +29,13 @@ class Inspecting:
         What providers write is learned from their last runs: compose first, then ask. ``extra`` are the
         names that will be given as extras.
         """
-        from agentctx_nb.lint import lint_template
+        from agentctx_nb.prompts.lint import lint_template
 
         return lint_template(cast("AgentRuntime", self), template, extra=extra)
 
     def reads(self) -> Reads:
         """Return who read which value, and the values nobody has read."""
-        from agentctx_nb.reads import reads_of
+        from agentctx_nb.usage.reads import reads_of
 
         return reads_of(cast("AgentRuntime", self))
 
@@ -44,7 +44,7 @@ class Inspecting:
 
         Synchronous, as `compose` is. The planted secrets are gone again afterwards.
         """
-        from agentctx_nb.leak_scan import scan
+        from agentctx_nb.secrecy.leak_scan import scan
 
         return scan(cast("AgentRuntime", self), message)
 
@@ -56,7 +56,7 @@ class Inspecting:
         The prompt is the composed text, or ``template`` rendered with it. Synchronous, as `compose` is, and
         providers run as they do there; nothing of the runtime is changed.
         """
-        from agentctx_nb.cache_lens import look_at
+        from agentctx_nb.looking.cache_lens import look_at
 
         return look_at(cast("AgentRuntime", self), messages, template)
 

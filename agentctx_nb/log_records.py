@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import describe
 from agentctx_nb.log_fields import shown_value
@@ -21,14 +21,20 @@ _ADDRESS = r" at 0x[0-9a-fA-F]+"
 _PLAIN = (bool, int, float, type(None))
 
 
-class RecentRecord(NamedTuple):
+class RecentRecord:
     """One log call, masked; ``created`` is in seconds since the epoch, ``exception`` a traceback or empty."""
 
-    created: float
-    level: str
-    message: str
-    fields: dict[str, Any]
-    exception: str
+    # Written out: a NamedTuple would be compiled at every start of an interpreter.
+    __slots__ = ("created", "exception", "fields", "level", "message")
+
+    def __init__(
+        self, created: float, level: str, message: str, fields: dict[str, Any], exception: str
+    ) -> None:
+        self.created = created
+        self.level = level
+        self.message = message
+        self.fields = fields
+        self.exception = exception
 
 
 class RecentRecords:
@@ -60,8 +66,8 @@ class RecentRecords:
         from agentctx_nb.render.masked import masked_copy
 
         columns = ["time", "level", "message", "fields", "exception"]
-        rows = [tuple(masked_copy(part, mask=mask) for part in record[1:]) for record in self]
-        made = frame([(None, *row) for row in rows], columns)
+        rows = [(record.level, record.message, record.fields, record.exception) for record in self]
+        made = frame([(None, *(masked_copy(part, mask=mask) for part in row)) for row in rows], columns)
         made["time"] = pd.to_datetime([record.created for record in self], unit="s", utc=True)
         return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agentctx_nb.errors import UnknownNameError, nearest_names
 
@@ -15,12 +15,16 @@ __all__ = ["Numbered", "NumberedEntry"]
 T = TypeVar("T")
 
 
-class NumberedEntry(NamedTuple, Generic[T]):
+class NumberedEntry(Generic[T]):
     """A thing in its place: ``version`` counts the registrations of its name, ``origin`` says where it is from."""
 
-    thing: T
-    version: int
-    origin: str | None
+    # Written out: a NamedTuple would be compiled at every start of an interpreter.
+    __slots__ = ("origin", "thing", "version")
+
+    def __init__(self, thing: T, version: int, origin: str | None) -> None:
+        self.thing = thing
+        self.version = version
+        self.origin = origin
 
 
 class Numbered(Generic[T]):

@@ -6,17 +6,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from agentctx_nb.errors import DefinitionTypeError, TemplateError, UnknownPromptError
-from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.names import check_name, shown
+from agentctx_nb.secrecy.masked_errors import masked_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agentctx_nb.numbered import Numbered, NumberedEntry
-    from agentctx_nb.read_recorder import ReadRecorder
     from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
     from agentctx_nb.templates import Prompt
+    from agentctx_nb.usage.read_recorder import ReadRecorder
 
 __all__ = ["PromptTemplate", "Prompting"]
 
@@ -111,6 +111,6 @@ class Prompting:
         tag (``"keep"``). Raises `TemplateError` with line and column where the template cannot be read.
         What the template reads is noted for `reads`.
         """
-        from agentctx_nb.watched_names import noted_prompt
+        from agentctx_nb.usage.watched_names import noted_prompt
 
         return noted_prompt(self.read_recorder, state, template, extra=extra, missing=missing)

@@ -15,22 +15,22 @@ from agentctx_nb.errors import (
     UnknownPromptError,
     UnknownProviderError,
 )
-from agentctx_nb.flights import Flights
 from agentctx_nb.inspecting import Inspecting
 from agentctx_nb.log import RuntimeLogger
-from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.names import check_name, counted, first_line, shown
 from agentctx_nb.numbered import Numbered
 from agentctx_nb.prompting import Prompting
 from agentctx_nb.provider import Provider, as_provider
-from agentctx_nb.read_recorder import ReadRecorder
 from agentctx_nb.registry import Registered, Registry
 from agentctx_nb.remembering import check_store
+from agentctx_nb.running.flights import Flights
+from agentctx_nb.running.under_way import UnderWay
 from agentctx_nb.searching import Searching
+from agentctx_nb.secrecy.masked_errors import masked_error
 from agentctx_nb.selection import Match
 from agentctx_nb.settings import Settings
-from agentctx_nb.under_way import UnderWay
-from agentctx_nb.written import Written
+from agentctx_nb.usage.read_recorder import ReadRecorder
+from agentctx_nb.usage.written import Written
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.memory.store import Store
     from agentctx_nb.model import Memory, MessageLike
-    from agentctx_nb.secret_mask import SecretMask
+    from agentctx_nb.secrecy.secret_mask import SecretMask
     from agentctx_nb.selection import Decision
     from agentctx_nb.state import State
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agentctx_nb.knowledge.learned import Learned
     from agentctx_nb.memory.store import EmbedderMark
     from agentctx_nb.model import Memory
+    from agentctx_nb.running.threads import WorkerThreads
     from agentctx_nb.search.embedder import Embedder
-    from agentctx_nb.threads import WorkerThreads
 
     Kind = Literal["query", "document"]
 
@@ -62,7 +62,7 @@ class Searching(Remembering):
     @cached_property
     def threads(self) -> WorkerThreads:
         """Where ``def`` providers, and embedders that are not async, run."""
-        from agentctx_nb.threads import WorkerThreads
+        from agentctx_nb.running.threads import WorkerThreads
 
         return WorkerThreads()
 

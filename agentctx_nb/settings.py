@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentctx_nb.caution import caution
 from agentctx_nb.errors import DefinitionTypeError, SettingError
 from agentctx_nb.names import shown
-from agentctx_nb.secret_mask import SecretMask
+from agentctx_nb.secrecy.secret_mask import SecretMask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -262,7 +262,7 @@ class Settings:
         return found
 
     def _hide(self, key: str, value: Any) -> None:
-        from agentctx_nb.masking import SHORTEST_MASKED, secret_texts
+        from agentctx_nb.secrecy.masking import SHORTEST_MASKED, secret_texts
 
         self.mask.add(key, value)
         if key not in self._warned and any(len(text) < SHORTEST_MASKED for text in secret_texts(value)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import without_our_frames
@@ -28,16 +27,45 @@ if TYPE_CHECKING:
 __all__ = ["EMPTY_STATE", "ProviderEntry", "State", "dependency_state", "fold"]
 
 
-@dataclass(frozen=True, slots=True)
 class ProviderEntry:
     """What one provider that ran left in a state, also by ``["text"]``, ``["values"]`` and ``["data"]``."""
+
+    # Written out: a frozen dataclass of six fields would be compiled at every start of an interpreter.
+    __slots__ = ("error", "mask", "outcome", "raw_data", "raw_values", "text")
 
     text: str
     raw_values: Mapping[str, Any]
     raw_data: Mapping[str, Any]
-    outcome: str = "ok"
-    error: Exception | None = None
-    mask: Callable[[str], str] = field(default=str, compare=False)
+    outcome: str
+    error: Exception | None
+    mask: Callable[[str], str]
+
+    def __init__(
+        self,
+        text: str,
+        raw_values: Mapping[str, Any],
+        raw_data: Mapping[str, Any],
+        outcome: str = "ok",
+        error: Exception | None = None,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        given = (error, mask, outcome, raw_data, raw_values, text)
+        for name, value in zip(self.__slots__, given, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"what a provider left is read-only: {name} cannot be changed")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"what a provider left is read-only: {name} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProviderEntry) and self._compared() == other._compared()
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dicts
+
+    def _compared(self) -> tuple[Any, ...]:
+        return self.text, self.raw_values, self.raw_data, self.outcome, self.error
 
     @property
     def values(self) -> Any:
@@ -64,7 +92,7 @@ class ProviderEntry:
         return printed(shown, self.mask)
 
     def __copy__(self) -> ProviderEntry:
-        return replace(self)
+        return ProviderEntry(self.text, self.raw_values, self.raw_data, self.outcome, self.error, self.mask)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProviderEntry:
         values, data = deepcopy(self.raw_values, memo), deepcopy(self.raw_data, memo)
@@ -176,7 +204,7 @@ class State(StateViews):
         'Dear Ada, hello!'
         """
         from agentctx_nb.templates import render_template
-        from agentctx_nb.watched_names import noted_prompt
+        from agentctx_nb.usage.watched_names import noted_prompt
 
         run = self._record.run
         if run is None:

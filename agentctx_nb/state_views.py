@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from agentctx_nb.difference import Difference
-    from agentctx_nb.finding import Found
+    from agentctx_nb.looking.difference import Difference
+    from agentctx_nb.looking.finding import Found
     from agentctx_nb.render.source_map import SourceMap
     from agentctx_nb.render.table import Table
     from agentctx_nb.render.timeline import Timeline
@@ -53,13 +53,13 @@ class StateViews:
 
     def find(self, text: str) -> Found:
         """Return where ``text`` stands in this state: the provider, and the value or text that holds it."""
-        from agentctx_nb.finding import find
+        from agentctx_nb.looking.finding import find
 
         return find(cast("State", self), text)
 
     def diff(self, other: State) -> Difference:
         """Return what changed from this state to ``other``: text, values, outcomes, tokens, time."""
-        from agentctx_nb.difference import difference
+        from agentctx_nb.looking.difference import difference
 
         return difference(cast("State", self), other)
 
@@ -74,7 +74,7 @@ class StateViews:
         UnknownProviderError
             None of one of these names ran; it says why, or names the nearest.
         """
-        from agentctx_nb.left_out import without
+        from agentctx_nb.looking.left_out import without
 
         return without(cast("State", self), names)
 

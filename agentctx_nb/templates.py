@@ -13,19 +13,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe
+from agentctx_nb.looking.origins import written_by
 from agentctx_nb.names import shown
-from agentctx_nb.origins import written_by
-from agentctx_nb.template_paths import paths_of
-from agentctx_nb.template_rewriting import ITEM, LENGTH, OUT, SECTION, alone, rewritten
-from agentctx_nb.template_tags import DEEPEST, Tag, tags_of
-from agentctx_nb.template_values import Shown, as_text
+from agentctx_nb.prompts.paths import paths_of
+from agentctx_nb.prompts.rewriting import ITEM, LENGTH, OUT, SECTION, alone, rewritten
+from agentctx_nb.prompts.tags import DEEPEST, Tag, tags_of
+from agentctx_nb.prompts.values import Shown, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dotpromptz_handlebars import Handlebars
 
-    from agentctx_nb.finding import Found
+    from agentctx_nb.looking.finding import Found
     from agentctx_nb.render.source_map import SourceMap
     from agentctx_nb.state import State
 
@@ -96,7 +96,7 @@ class Prompt(str):
 
         (``find`` is the one of all strings, and returns a place.)
         """
-        from agentctx_nb.finding import find_in_prompt
+        from agentctx_nb.looking.finding import find_in_prompt
 
         return find_in_prompt(self, text)
 

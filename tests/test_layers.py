@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "agentctx_nb"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"pandas", "numpy", "IPython", "traitlets", "ipywidgets"}
+CORE_ROOMS = {"looking", "prompts", "running", "secrecy", "usage"}
 SIDE_ROOMS = {"knowledge", "library", "memory", "render", "search", "ship"}
 DOORS = {
     ("__init__.py", "load_ipython_extension"),
@@ -22,9 +23,9 @@ DOORS = {
 
 
 def room(path):
-    """Return the layer a module lives in: a folder's name, or "core" for what stands at the top."""
-    inside = path.relative_to(PACKAGE)
-    return inside.parts[0] if len(inside.parts) > 1 else "core"
+    """Return the layer a module lives in: a folder's name, or "core" for what stands at the top or in a part of it."""
+    folder = path.relative_to(PACKAGE).parts[0]
+    return "core" if folder == path.name or folder in CORE_ROOMS else folder
 
 
 def imports(path):
@@ -54,6 +55,8 @@ def own_room(name):
     parts = name.split(".")
     if parts[0] != "agentctx_nb":
         return None
+    if parts[1:2] and parts[1] in CORE_ROOMS:
+        return "core"
     return parts[1] if len(parts) > 1 and (PACKAGE / parts[1]).is_dir() else "core"
 
 

@@ -136,7 +136,7 @@ class PromptMagics(InShell):
     ) -> PromptView:
         from agentctx_nb.render.prompt_view import prompt_view
         from agentctx_nb.templates import render_template
-        from agentctx_nb.watched_names import noted_prompt
+        from agentctx_nb.usage.watched_names import noted_prompt
 
         runtime = self.runtime
         if state is None:  # there is nothing to read, so nothing is missing either

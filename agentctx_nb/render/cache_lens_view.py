@@ -11,7 +11,7 @@ from agentctx_nb.render.page import Lines, Page
 from agentctx_nb.render.table import Table
 
 if TYPE_CHECKING:
-    from agentctx_nb.cache_lens import CacheLens, Move
+    from agentctx_nb.looking.cache_lens import CacheLens, Move
 
 __all__ = ["page_of"]
 

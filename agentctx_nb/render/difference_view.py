@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.frames import frame
+from agentctx_nb.looking.text_changes import ADDED, CHANGED, MOVED, REMOVED
 from agentctx_nb.names import counted
 from agentctx_nb.render import html
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, cut, one_line
 from agentctx_nb.render.grid import Grid
 from agentctx_nb.render.masked import masked_copy
 from agentctx_nb.render.page import Fold, Lines, Page
-from agentctx_nb.text_changes import ADDED, CHANGED, MOVED, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agentctx_nb.difference import Difference
+    from agentctx_nb.looking.difference import Difference
     from agentctx_nb.render.table import Table
 
 __all__ = ["frame_of", "html_of", "page_of", "summary"]

@@ -115,7 +115,9 @@ def page(parts: Sequence[str]) -> Markup:
 
 
 def _row(cells: Sequence[str], styles: Sequence[str]) -> Markup:
-    styles = [style + _SENTENCE if len(cell) > 20 else style for cell, style in zip(cells, styles, strict=True)]
+    styles = [
+        style + _SENTENCE if len(cell) > 20 else style for cell, style in zip(cells, styles, strict=True)
+    ]
     made = [element("th", cells[0], scope="row", style=styles[0])] if cells else []
     made += [element("td", cell, style=style) for cell, style in zip(cells[1:], styles[1:], strict=True)]
     return element("tr", *made, style=_ROW)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentctx_nb.errors import nearest_names
+from agentctx_nb.looking.origins import stretches
 from agentctx_nb.names import counted
-from agentctx_nb.origins import stretches
+from agentctx_nb.prompts.tags import BLOCKS, HELPERS, Tag, is_else, tags_of
 from agentctx_nb.render.bounds import Mask, cell_text, cut, no_mask
 from agentctx_nb.render.page import Fold, Lines, Page
 from agentctx_nb.render.table import Table
-from agentctx_nb.template_tags import BLOCKS, HELPERS, Tag, is_else, tags_of
 from agentctx_nb.tokens import counted_by
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agentctx_nb.looking.origins import stretches, written_by
 from agentctx_nb.names import counted
-from agentctx_nb.origins import stretches, written_by
 from agentctx_nb.render import html, markdown, text
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask
 from agentctx_nb.render.covered import cover

@@ -8,8 +8,8 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.contents import contents, leaves
 from agentctx_nb.errors import describe
+from agentctx_nb.looking.contents import contents, leaves
 from agentctx_nb.names import counted
 from agentctx_nb.render import html, markdown
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask, without_addresses

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentctx_nb import AgentRuntime, Content, Memory, Provider, flights
+from agentctx_nb import AgentRuntime, Content, Memory, Provider
 from agentctx_nb.errors import ProviderCancelledError
+from agentctx_nb.running import flights
 from tests.core.bounded import bounded, until
 
 FAR = 60

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentctx_nb.cache_lens import look_at
 from agentctx_nb.errors import DefinitionTypeError, TemplateError
+from agentctx_nb.looking.cache_lens import look_at
 from agentctx_nb.model import Memory
-from agentctx_nb.prompt_parts import Part, PromptParts, Stretch, break_between, same_start
+from agentctx_nb.prompts.parts import Part, PromptParts, Stretch, break_between, same_start
 from agentctx_nb.runtime import AgentRuntime
 from tests.hostile import LARGEST, SECRETS, TEXTS, problems
 

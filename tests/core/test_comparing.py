@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agentctx_nb.comparing import Comparing, alike
+from agentctx_nb.looking.comparing import Comparing, alike
 from tests.hostile import BrokenRepr, LyingClass, cyclic, doubling
 
 SAME = {

@@ -5,11 +5,11 @@ from difflib import SequenceMatcher
 
 import pytest
 
-from agentctx_nb import text_changes
 from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.looking import text_changes
+from agentctx_nb.looking.text_changes import line_changes
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
-from agentctx_nb.text_changes import line_changes
 from tests.hostile import LARGEST, SECRETS, TEXTS, VALUES, problems
 
 

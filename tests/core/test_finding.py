@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
-from agentctx_nb.finding import MOST_LEAVES, MOST_PLACES
+from agentctx_nb.looking.finding import MOST_LEAVES, MOST_PLACES
 from agentctx_nb.provider import Provider
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State

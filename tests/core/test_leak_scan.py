@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-from agentctx_nb import AgentRuntime, planting
+from agentctx_nb import AgentRuntime
 from agentctx_nb.bridge import run_sync
-from agentctx_nb.leak_scan import LIMITS, Leak, LeakScan
 from agentctx_nb.library.user_profile import USER_PROFILE
-from agentctx_nb.planting import Planted
+from agentctx_nb.secrecy import planting
+from agentctx_nb.secrecy.leak_scan import LIMITS, Leak, LeakScan
+from agentctx_nb.secrecy.planting import Planted
 from agentctx_nb.state_views import StateViews
 from tests.hostile import LARGEST, TEXTS, mask, problems
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentctx_nb import AgentRuntime
-from agentctx_nb.lint import Finding, Findings
+from agentctx_nb.prompts.lint import Finding, Findings
 from tests.hostile import SECRETS, TEXTS, problems
 
 FORECAST = "It rains in Oslo, and will rain all day long."

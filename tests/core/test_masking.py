@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from agentctx_nb.masking import Masker, secret_texts
+from agentctx_nb.secrecy.masking import Masker, secret_texts
 
 LONG = "sk-7Qx/2+e&n<d>'9\"\\v"
 PLAIN = "a1b2c3d4e5f6"

@@ -11,7 +11,7 @@ import pytest
 
 from agentctx_nb import AgentRuntime
 from agentctx_nb.errors import DefinitionTypeError
-from agentctx_nb.masking import Masker, secret_texts
+from agentctx_nb.secrecy.masking import Masker, secret_texts
 
 KEY = bytes([255, 254, 0, 65, 66, 0xE9, 39, 200, 33, 99, 1, 10])
 

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from agentctx_nb import AgentRuntime
-from agentctx_nb.read_recorder import MOST_ROWS, ReadRecorder
-from agentctx_nb.reads import Read
+from agentctx_nb.usage.read_recorder import MOST_ROWS, ReadRecorder
+from agentctx_nb.usage.reads import Read
 from tests.hostile import SECRET, problems
 
 

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 
 from agentctx_nb import AgentRuntime, Provider
-from agentctx_nb.stopwatch import timed
+from agentctx_nb.running.stopwatch import timed
 from tests.core.bounded import quick
 
 

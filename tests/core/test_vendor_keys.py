@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from agentctx_nb import AgentRuntime
-from agentctx_nb.secret_mask import SecretMask
+from agentctx_nb.secrecy.secret_mask import SecretMask
 from tests.vendor_samples import pem_edge, vendor_samples
 
 ROOT = Path(__file__).parents[2]

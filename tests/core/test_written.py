@@ -8,9 +8,9 @@ import weakref
 import pytest
 
 from agentctx_nb import AgentRuntime
-from agentctx_nb import written as written_module
 from agentctx_nb.record import Record
-from agentctx_nb.written import Written
+from agentctx_nb.usage import written as written_module
+from agentctx_nb.usage.written import Written
 
 
 def runtime_with(**gets):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from agentctx_nb.render.bounds import cell_text, cut, fitting, visible
-from agentctx_nb.secret_mask import SecretMask
+from agentctx_nb.secrecy.secret_mask import SecretMask
 from tests.hostile import MASKED, SECRET, VALUES, BrokenRepr, mask
 
 

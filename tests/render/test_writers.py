@@ -173,7 +173,9 @@ _KEPT = {
 
 
 def test_every_inline_style_survives_the_sanitizer_of_untrusted_notebooks():
-    shown = Table(("a", "b"), [("x", 1), ("a sentence of some length", 2)], title="t", note="n").to_html() + written(html, "x" * 20_000)
+    shown = Table(
+        ("a", "b"), [("x", 1), ("a sentence of some length", 2)], title="t", note="n"
+    ).to_html() + written(html, "x" * 20_000)
     for style in re.findall(r'style="([^"]*)"', shown):
         for declaration in style.split("; "):
             name, _, value = declaration.partition(": ")

@@ -6,7 +6,7 @@ lines after ``~`` has changed them. So this is done here, on the tree, and the l
 
 from __future__ import annotations
 
-from agentctx_nb.template_tree import Block, Branch, Node, Text
+from agentctx_nb.prompts.tree import Block, Branch, Node, Text
 
 __all__ = ["cut_whitespace"]
 

@@ -13,7 +13,7 @@ from agentctx_nb.views import MISSING, View, view
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agentctx_nb.read_recorder import Path, ReadNotes
+    from agentctx_nb.usage.read_recorder import Path, ReadNotes
 
 __all__ = ["WatchedView"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentctx_nb.errors import nearest_names
-from agentctx_nb.lint_reads import PRINTED, TESTED, exclusive
+from agentctx_nb.prompts.lint_reads import PRINTED, TESTED, exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from agentctx_nb.lint_reads import Path, Read
+    from agentctx_nb.prompts.lint_reads import Path, Read
     from agentctx_nb.provider import Provider
     from agentctx_nb.registry import Registry
-    from agentctx_nb.written import Written
+    from agentctx_nb.usage.written import Written
 
 __all__ = ["Names"]
 

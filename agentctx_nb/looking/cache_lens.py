@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.model import Content, Memory, as_message
 from agentctx_nb.names import shown
-from agentctx_nb.prompt_parts import FIXED, PromptParts, break_between, changes_between, prompt_of, same_start
+from agentctx_nb.prompts.parts import (
+    FIXED,
+    PromptParts,
+    break_between,
+    changes_between,
+    prompt_of,
+    same_start,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

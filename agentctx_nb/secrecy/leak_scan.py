@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.masked_errors import masked_error
 from agentctx_nb.model import as_message
 from agentctx_nb.names import counted
-from agentctx_nb.overhearing import overheard
-from agentctx_nb.planting import Planted
+from agentctx_nb.secrecy.masked_errors import masked_error
+from agentctx_nb.secrecy.overhearing import overheard
+from agentctx_nb.secrecy.planting import Planted
 from agentctx_nb.state_views import StateViews
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agentctx_nb.template_tags import is_else
-from agentctx_nb.template_tree import Block, Branch, Text, tree_of
-from agentctx_nb.template_whitespace import cut_whitespace
+from agentctx_nb.prompts.tags import is_else
+from agentctx_nb.prompts.tree import Block, Branch, Text, tree_of
+from agentctx_nb.prompts.whitespace import cut_whitespace
 
 if TYPE_CHECKING:
-    from agentctx_nb.template_tags import Tag
+    from agentctx_nb.prompts.tags import Tag
 
 __all__ = ["ITEM", "LENGTH", "OUT", "SECTION", "alone", "rewritten"]
 

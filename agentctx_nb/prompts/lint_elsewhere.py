@@ -10,13 +10,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from agentctx_nb.template_tags import is_else
-from agentctx_nb.template_tree import Block, Branch, Text
+from agentctx_nb.prompts.tags import is_else
+from agentctx_nb.prompts.tree import Block, Branch, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentctx_nb.template_tags import Tag
+    from agentctx_nb.prompts.tags import Tag
 
 __all__ = ["differences"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from agentctx_nb.masking import Masker
+    from agentctx_nb.secrecy.masking import Masker
 
 __all__ = ["SecretMask"]
 
@@ -39,7 +39,7 @@ class SecretMask:
 
     def add(self, name: str, value: Any) -> None:
         """Hide ``value``, called ``name``, from now on."""
-        from agentctx_nb.masking import Masker
+        from agentctx_nb.secrecy.masking import Masker
 
         if self._masker is None:
             self._masker = Masker()
@@ -56,11 +56,11 @@ class SecretMask:
         long = str.__len__(text) >= SHORTEST_KEY
         if masker is None and not long:
             return text
-        from agentctx_nb.masking import cover
+        from agentctx_nb.secrecy.masking import cover
 
         spans = [] if masker is None else masker.spans(text)
         if long:
-            from agentctx_nb.vendor_keys import vendor_keys
+            from agentctx_nb.secrecy.vendor_keys import vendor_keys
 
             # Both are looked for in the text as it came: a covered part would hide the rest of a key.
             spans += [

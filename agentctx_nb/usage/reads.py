@@ -11,8 +11,8 @@ from agentctx_nb.views import MaskedDict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from agentctx_nb.read_recorder import Path
     from agentctx_nb.runtime import AgentRuntime
+    from agentctx_nb.usage.read_recorder import Path
 
 __all__ = ["Read", "Reads", "reads_of"]
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_values
     from collections.abc import Iterator
 
-    from agentctx_nb.read_recorder import Path, ReadNotes
+    from agentctx_nb.usage.read_recorder import Path, ReadNotes
 
 __all__ = ["WatchedValues"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentctx_nb.template_tags import is_else
+from agentctx_nb.prompts.tags import is_else
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentctx_nb.template_tags import Tag
+    from agentctx_nb.prompts.tags import Tag
 
 __all__ = ["paths_of"]
 
@@ -27,7 +27,7 @@ class _Open(NamedTuple):
 def paths_of(tags: Iterable[Tag]) -> dict[int, str]:
     """Map the start of each tag that prints to the path of what it prints.
 
-    >>> from agentctx_nb.template_tags import tags_of
+    >>> from agentctx_nb.prompts.tags import tags_of
     >>> template = "{{#each rows}}{{name}} {{this}} {{../city}}{{/each}}{{name}}"
     >>> list(paths_of(tags_of(template)).values())
     ['rows.name', 'rows', 'city', 'name']

@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.driver import Driver, Served, composing
-from agentctx_nb.flights import flight_key
 from agentctx_nb.provider import read_result
-from agentctx_nb.stopwatch import timed
+from agentctx_nb.running.driver import Driver, Served, composing
+from agentctx_nb.running.flights import flight_key
+from agentctx_nb.running.stopwatch import timed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

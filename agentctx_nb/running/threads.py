@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentctx_nb.bridge import home_loop
-from agentctx_nb.errand import Errand, current_errand
+from agentctx_nb.running.errand import Errand, current_errand
 
 if TYPE_CHECKING:
     from collections.abc import Callable

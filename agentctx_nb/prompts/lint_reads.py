@@ -6,13 +6,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from agentctx_nb.template_tags import GIVEN_BY_NAME
-from agentctx_nb.template_tree import Block, Branch, Text
+from agentctx_nb.prompts.tags import GIVEN_BY_NAME
+from agentctx_nb.prompts.tree import Block, Branch, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentctx_nb.template_tags import Tag
+    from agentctx_nb.prompts.tags import Tag
 
 __all__ = ["ENTERED", "PRINTED", "TESTED", "Path", "Read", "exclusive", "reads_of"]
 

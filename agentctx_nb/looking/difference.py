@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.comparing import Comparing
 from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.looking.comparing import Comparing
+from agentctx_nb.looking.text_changes import ADDED, CHANGED, MOVED, REMOVED, line_changes
 from agentctx_nb.names import shown
 from agentctx_nb.record import is_the_text
 from agentctx_nb.state import State
-from agentctx_nb.text_changes import ADDED, CHANGED, MOVED, REMOVED, line_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -7,11 +7,11 @@ from bisect import bisect_right
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.contents import leaves
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
-from agentctx_nb.found import Found, Place
+from agentctx_nb.looking.contents import leaves
+from agentctx_nb.looking.found import Found, Place
+from agentctx_nb.looking.origins import Stretch, stretches, written_by
 from agentctx_nb.names import shown
-from agentctx_nb.origins import Stretch, stretches, written_by
 from agentctx_nb.record import is_the_text
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _places_of(needle: str, text: str) -> Iterator[int]:
 
 def _written(value: Any) -> tuple[str, ...]:
     """Return how a value may be written in a prompt, without running code of its own."""
-    from agentctx_nb.template_values import as_text
+    from agentctx_nb.prompts.values import as_text
 
     kind = type(value)
     if issubclass(kind, str):

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.masking import Masker
 from agentctx_nb.model import Content, Entity, Memory
+from agentctx_nb.secrecy.masking import Masker
 
 if TYPE_CHECKING:
     from agentctx_nb.runtime import AgentRuntime

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionTypeError, TemplateError
-from agentctx_nb.lint_elsewhere import differences
-from agentctx_nb.lint_names import Names
-from agentctx_nb.lint_reads import reads_of
 from agentctx_nb.names import counted, shown
-from agentctx_nb.template_tags import tags_of
-from agentctx_nb.template_tree import tree_of
-from agentctx_nb.template_whitespace import cut_whitespace
+from agentctx_nb.prompts.lint_elsewhere import differences
+from agentctx_nb.prompts.lint_names import Names
+from agentctx_nb.prompts.lint_reads import reads_of
+from agentctx_nb.prompts.tags import tags_of
+from agentctx_nb.prompts.tree import tree_of
+from agentctx_nb.prompts.whitespace import cut_whitespace
 from agentctx_nb.templates import check_template
 
 if TYPE_CHECKING:

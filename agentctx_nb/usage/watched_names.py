@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.names import shown
-from agentctx_nb.read_recorder import ReadNotes
+from agentctx_nb.usage.read_recorder import ReadNotes
+from agentctx_nb.usage.watched_state import read_rows, reading, unwatched
 from agentctx_nb.views import View
-from agentctx_nb.watched_state import read_rows, reading, unwatched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from agentctx_nb.read_recorder import Path, ReadRecorder
     from agentctx_nb.state import State
     from agentctx_nb.templates import Prompt
+    from agentctx_nb.usage.read_recorder import Path, ReadRecorder
 
 __all__ = ["noted_prompt", "reader_of"]
 

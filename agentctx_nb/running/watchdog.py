@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentctx_nb.driver import Driver
     from agentctx_nb.execution import Run
+    from agentctx_nb.running.driver import Driver
 
 __all__ = ["name_slow"]
 

@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.read_recorder import NOBODY, THE_CALLER, THE_TEXT, ReadNotes
 from agentctx_nb.record import is_the_text
 from agentctx_nb.state import State
-from agentctx_nb.watched_data import WatchedView
-from agentctx_nb.watched_values import WatchedValues
+from agentctx_nb.usage.read_recorder import NOBODY, THE_CALLER, THE_TEXT, ReadNotes
+from agentctx_nb.usage.watched_data import WatchedView
+from agentctx_nb.usage.watched_values import WatchedValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from agentctx_nb.read_recorder import Path, ReadRecorder
     from agentctx_nb.templates import Prompt
+    from agentctx_nb.usage.read_recorder import Path, ReadRecorder
 
 __all__ = ["read_rows", "reading", "unwatched"]
 
@@ -56,7 +56,7 @@ def read_rows(notes: ReadNotes, state: State) -> list[tuple[Path, str]]:
     return rows + [(path, NOBODY) for path in notes.not_found()]
 
 
-def _writer(path: Path, written: list[tuple[str, Mapping[Any, Any]]]) -> str:
+def _writer(path: Path, written: Sequence[tuple[str, Mapping[Any, Any]]]) -> str:
     kind = path[0]
     if kind == "data":
         return path[2] if len(path) > 2 else ""

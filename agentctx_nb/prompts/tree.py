@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from agentctx_nb.template_tags import is_else
+from agentctx_nb.prompts.tags import is_else
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agentctx_nb.template_tags import Tag
+    from agentctx_nb.prompts.tags import Tag
 
 __all__ = ["Block", "Branch", "Node", "Text", "tree_of"]
 

@@ -1,0 +1,1 @@
+"""How providers run together: drivers, deadlines, shared flights, worker threads, clean-up."""

@@ -1,0 +1,1 @@
+"""Which values are written, which are read, and by whom."""
