@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agentctx_nb.search.basis import SILENT
+from agentctx_nb.search.pairs import part_pairs
 from agentctx_nb.search.products import Floats, Rows, one_thread
 
 if TYPE_CHECKING:
@@ -38,24 +40,27 @@ def search_many_all(
     blocks: Sequence[PrunedBlock], projections: Sequence[Projection], bests: Sequence[Best]
 ) -> None:
     """Hand each query's best all rows of ``blocks``, which start at row 0."""
-    pieces = [
-        np.stack(parts) for parts in zip(*(projection.scores for projection in projections), strict=True)
-    ]
+    pieces = _stacked([projection.scores for projection in projections])
     first = 0
     with one_thread():
         for block in blocks:
-            scores = _products(block, 0, pieces[0])
-            for number in range(1, len(pieces)):
-                scores += _products(block, number, pieces[number])
+            scores = _scores(block, pieces)
             _take(scores, first, bests)
             first += scores.shape[1]
 
 
-def _products(block: PrunedBlock, number: int, coefficients: Floats) -> Floats:
-    """Return the products of piece ``number`` of all rows with the coefficients of each query, queries x rows."""
-    part = block.parts[number]
-    products: Floats = coefficients @ (part if block.basis.pieces[number].lying else part.T)
-    return products
+def _stacked(coefficients: Sequence[tuple[Floats, ...]]) -> list[Floats]:
+    """Return for each piece the coefficients of all queries, queries x numbers."""
+    return [np.stack(parts) for parts in zip(*coefficients, strict=True)]
+
+
+def _scores(block: PrunedBlock, pieces: Sequence[Floats]) -> Floats:
+    """Return the scores of all rows of a block, queries x rows."""
+    scores: Floats = pieces[0][:, :-1] @ block.near.at(np.arange(len(block.left))).T
+    for part, coefficients in zip(block.parts, pieces[1:], strict=True):
+        scores += coefficients @ part.T
+    scores[:, block.left == SILENT] = SILENT
+    return scores
 
 
 def _take(scores: Floats, first: int, bests: Sequence[Best]) -> None:
@@ -64,58 +69,71 @@ def _take(scores: Floats, first: int, bests: Sequence[Best]) -> None:
         bests[at].add_from(first, scores[at])
 
 
+class _Batch:
+    """Queries side by side: what `search_many_pruned` multiplies, and where the cutoff of each stands."""
+
+    def __init__(self, projections: Sequence[Projection], bests: Sequence[Best]) -> None:
+        self.bests = bests
+        self.cuts = np.array([best.cut for best in bests], np.float32)
+        self.near = [projection.near for projection in projections]
+        self.whole = np.stack([near.whole for near in self.near])
+        self.steps = _stacked([projection.steps for projection in projections])
+        self.scores = _stacked([projection.scores for projection in projections])
+
+    def hand_out(self, queries: Rows, rows: Rows, scores: Floats) -> None:
+        """Give each query's rows to its best; ``queries`` is sorted."""
+        edges = [*np.flatnonzero(np.diff(queries, prepend=-1)).tolist(), len(queries)]
+        for start, end in pairwise(edges):
+            at = int(queries[start])
+            self.bests[at].add(rows[start:end], scores[start:end])
+            self.cuts[at] = self.bests[
+                at
+            ].cut  # rounding it to float32 changes far less than the margin it holds
+
+
 def search_many_pruned(
     blocks: Sequence[PrunedBlock], projections: Sequence[Projection], bests: Sequence[Best], *, few: float
 ) -> None:
     """Hand each query's best the rows of ``blocks`` (rows 0, 1, 2 and on) that can be answers."""
-    steps = [np.stack(parts) for parts in zip(*(projection.steps for projection in projections), strict=True)]
-    cuts = np.array([best.cut for best in bests], np.float32)
+    batch = _Batch(projections, bests)
     first = 0
     with one_thread():
         for block in blocks:
-            bounds = _products(block, 0, steps[0])
-            _follow(block, first, bounds, steps, bests, cuts, few=few)
-            first += bounds.shape[1]
+            queries, columns, bounds = _reaching(block, batch)
+            if len(queries) > few * len(bests) * len(block.left):
+                _take(_scores(block, batch.scores), first, bests)
+                batch.cuts = np.array([best.cut for best in bests], np.float32)
+            else:
+                _follow(block, first, queries, columns, bounds, batch)
+            first += len(block.left)
+
+
+def _reaching(block: PrunedBlock, batch: _Batch) -> tuple[Rows, Rows, Floats]:
+    """Return the queries, the columns and the bounds where the first piece lets a row reach the cutoff."""
+    units = np.array([block.near.unit(near) for near in batch.near], np.float32)
+    most = np.array([block.near.most(near) for near in batch.near], np.float32)
+    sums = np.empty((len(units), len(block.left)), np.float32)
+    part_pairs(batch.whole @ block.near.pairs.T, sums)
+    # Compared as whole numbers: what a sum must reach lies lower for a row of which more is left.
+    wanted = block.left * (-batch.steps[0][:, -1] / units)[:, None]
+    wanted += ((batch.cuts - most) / units)[:, None]
+    pairs = np.flatnonzero(sums >= wanted)
+    queries, columns = np.divmod(pairs, len(block.left))
+    bounds = sums.reshape(-1)[pairs] * units[queries] + most[queries]
+    return queries, columns, bounds + batch.steps[0][queries, -1] * block.left[columns]
 
 
 def _follow(
-    block: PrunedBlock,
-    first: int,
-    bounds: Floats,
-    steps: Sequence[Floats],
-    bests: Sequence[Best],
-    cuts: Floats,
-    *,
-    few: float,
+    block: PrunedBlock, first: int, queries: Rows, columns: Rows, bounds: Floats, batch: _Batch
 ) -> None:
-    """Take the answers among the rows of one block; ``cuts`` rises with those of ``bests``."""
-    pairs = np.flatnonzero((bounds >= cuts[:, None]).reshape(-1))
-    done = 1
-    while len(pairs) > few * bounds.size and done < len(steps):
-        bounds += _products(block, done, steps[done])
-        pairs = np.flatnonzero((bounds >= cuts[:, None]).reshape(-1))
-        done += 1
-    if not len(pairs):
-        return
-    reached = bounds.reshape(-1)[pairs]
-    queries, columns = np.divmod(pairs, bounds.shape[1])
-    for number in range(done, len(steps)):
-        lying = block.basis.pieces[number].lying
-        part = (
-            block.parts[number].take(columns, axis=1).T
-            if lying
-            else block.parts[number].take(columns, axis=0)
-        )
-        reached = reached + np.einsum("ij,ij->i", steps[number][queries], part)
-        kept = reached >= cuts[queries]
-        queries, columns, reached = queries[kept], columns[kept], reached[kept]
-    _hand_out(queries, columns + first, reached, bests, cuts)
-
-
-def _hand_out(queries: Rows, rows: Rows, scores: Floats, bests: Sequence[Best], cuts: Floats) -> None:
-    """Give each query's rows to its best; ``queries`` is sorted."""
-    edges = [*np.flatnonzero(np.diff(queries, prepend=-1)).tolist(), len(queries)]
-    for start, end in pairwise(edges):
-        at = int(queries[start])
-        bests[at].add(rows[start:end], scores[start:end])
-        cuts[at] = bests[at].cut  # rounding it to float32 changes far less than the margin it holds
+    """Take the answers among pairs of a query and a row of one block."""
+    before = bounds
+    for part, steps in zip(block.parts, batch.steps[1:], strict=True):
+        bounds = bounds + np.vecdot(steps[queries], part.take(columns, axis=0))
+        kept = bounds >= batch.cuts[queries]
+        queries, columns, bounds, before = queries[kept], columns[kept], bounds[kept], before[kept]
+    if len(queries):
+        steps = batch.steps[0][queries]
+        exact = np.vecdot(steps[:, :-1], block.near.at(columns))
+        bounds = bounds - before + exact + steps[:, -1] * block.left[columns]
+        batch.hand_out(queries, columns + first, bounds)

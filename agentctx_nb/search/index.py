@@ -284,7 +284,7 @@ class VectorIndex:
                 if threshold is None:
                     search_many_all(pruned, projections, chosen)
                 else:
-                    search_many_pruned(pruned, projections, chosen, few=self._sizes.few)
+                    search_many_pruned(pruned, projections, chosen, few=self._sizes.few_pairs)
         return [
             best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
             for best, unit in zip(bests, units, strict=True)

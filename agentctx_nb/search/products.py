@@ -14,7 +14,6 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,11 +23,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "one_thread", "scan", "sizes_for"]
+__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "multiply", "one_thread", "sizes_for"]
 
 Floats: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
+
+LONG = 64  # numbers in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +39,31 @@ class Sizes:
     ``block`` rows are encoded together; ``group`` of them (a divisor) share one maximum. Under ``plain`` rows
     nothing is encoded. ``product`` is the most numbers one matrix-vector product reads. The first piece of a row
     has at least ``first`` directions, or more by a multiple of ``step``; ``second`` and ``third`` are the next
-    widths. At most ``rotated`` coordinates are mixed by a rotation, fitted to at most ``sample`` rows. A search
+    widths, which with two lengths beside them fill whole lines of the processor's cache. At most ``rotated`` coordinates are mixed by a rotation, fitted to at most ``sample`` rows. A search
     encodes up to ``per_search`` waiting blocks, and an append encodes one as soon as more than ``waiting`` wait.
     From ``shared`` rows on, two threads share the first piece if a core is free.
 
-    By measurement: ``gathered`` is the time to gather a piece of one row, in nanoseconds; of many queries, ``few`` is
-    the share of pairs with a row from which multiplying all of them is faster than gathering rows.
+    By measurement: ``gathered`` is the time to follow up one row, in nanoseconds; ``few`` is the share of rows from
+    which reading a piece of all of them is faster than gathering it of those that are left, ``few_pairs`` the same of the
+    pairs of a row and one of many queries.
     """
 
     block: int = 8192
     group: int = 256
     plain: int = 8192
     product: int = 450_000
-    first: int = 48
+    first: int = 32
     second: int = 30
-    third: int = 48
-    step: int = 8
+    third: int = 62
+    step: int = 32
     rotated: int = 384
     sample: int = 4096
     per_search: int = 1
     waiting: int = 16
     shared: int = 200_000
     gathered: float = 200.0
-    few: float = 0.006
+    few: float = 0.1
+    few_pairs: float = 0.08
 
 
 def sizes_for(dim: int) -> Sizes:
@@ -69,15 +72,17 @@ def sizes_for(dim: int) -> Sizes:
     return Sizes(block=block, waiting=16 * 8192 // block)
 
 
-def scan(coefficients: Floats, table: Floats, out: Floats, *, product: int) -> None:
-    """Write ``coefficients @ table`` to ``out``, in products of at most ``product`` numbers."""
-    height, width = table.shape
-    if height * width <= product:
-        np.matmul(coefficients, table, out=out)
+def multiply(rows: Floats, coefficients: Floats, out: Floats, *, product: int = 450_000) -> None:
+    """Write ``rows @ coefficients`` to ``out``, in products of at most ``product`` numbers.
+
+    OpenBLAS reads short rows as fast as memory gives them, but not long ones: those are multiplied one by one.
+    """
+    if rows.shape[1] >= LONG:
+        np.vecdot(rows, coefficients, out=out)
         return
-    parts = -(-height * width // product)
-    for start, end in pairwise(width * part // parts for part in range(parts + 1)):
-        np.matmul(coefficients, table[:, start:end], out=out[start:end])
+    step = max(1, product // rows.shape[1])
+    for start in range(0, len(rows), step):
+        np.matmul(rows[start : start + step], coefficients, out=out[start : start + step])
 
 
 def core_is_free() -> bool:

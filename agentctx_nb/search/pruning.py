@@ -1,21 +1,24 @@
 """Certified pruning: the answers of a full scan, from reading a part of each row.
 
-Blocks of rows are kept in principal directions and in pieces (see ``basis``). A search multiplies the query with the
-first piece of every block, which bounds every score from above; rows whose bound is below the cutoff are out. The
-cutoff is the threshold or, once higher, the count-th best score seen. What is left goes through the next piece:
-read in order while many rows are left, gathered once they are few. No answer is approximate: a bound is wrong by
-rounding at most, and the cutoff lies by more than that below what an answer must reach.
+Blocks of rows are kept in principal directions and in pieces (see ``basis``), the first of them two rows to a number
+(see ``pairs``). A search multiplies the query with the first piece of every block, which bounds every score from
+above; rows whose bound is below the cutoff are out. The cutoff is the threshold or, once higher, the count-th best
+score seen. What is left is gathered and goes through the next piece, and so on; what rounding to whole numbers
+changed is made good in the end. No answer is approximate: a bound is wrong by rounding of float32 at most, and the
+cutoff lies by more than that below what an answer must reach.
 """
 
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agentctx_nb.search.basis import READ, SILENT, Basis, Projection
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, core_is_free, one_thread, scan
+from agentctx_nb.search.basis import SILENT, Basis, Projection
+from agentctx_nb.search.pairs import ExactQuery, PairedRows, exact_query, part_pairs
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, core_is_free, multiply, one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +28,23 @@ if TYPE_CHECKING:
 __all__ = ["PrunedBlock", "add_where_reached", "products_at", "search_all", "search_pruned"]
 
 WORTH_AIMING = 30_000  # rows left to look at that cost more than raising the cutoff first
-LYING = 8  # how much longer gathering takes where a row does not stand in one line
+TOGETHER = 8  # blocks bounded at once: what stays in the processor's cache between two steps
+GATHERED = 65_536  # rows gathered at once
+LINE = 16  # numbers in a line of the processor's cache
 
 
 class PrunedBlock:
-    """A full block of rows in the directions of ``basis``; ``parts`` holds an array for each piece."""
+    """A full block of rows, an even number, in the directions of ``basis``.
 
-    __slots__ = ("basis", "codes", "parts")
+    ``near`` holds the first piece and ``left`` how long each row is beyond it; ``parts`` holds an array for each
+    other piece, a row a line.
+    """
+
+    __slots__ = ("basis", "codes", "left", "near", "parts")
 
     def __init__(self, rows: Floats, silent: Flags, basis: Basis) -> None:
         self.basis = basis
         self.codes: np.ndarray | None = None  # the sign codes of approximate search, see ``signs``
-        self.parts: list[Floats] = []
         with one_thread():
             rotated = basis.rotate(rows)
         left = np.zeros((len(basis.pieces) + 1, len(rows)), np.float32)
@@ -44,42 +52,47 @@ class PrunedBlock:
             part = rotated[:, piece.start : piece.end]
             left[number] = left[number + 1] + np.einsum("ij,ij->i", part, part)
         left = np.sqrt(left)
-        lines = [piece.end - piece.start + 1 + (number > 0) for number, piece in enumerate(basis.pieces)]
-        memory = np.empty(sum(lines) * len(rows), np.float32)  # one piece of it: large enough for large pages
-        for number, piece in enumerate(basis.pieces):
-            mine, memory = np.split(memory, [lines[number] * len(rows)])
-            part = mine.reshape((-1, len(rows)) if piece.lying else (len(rows), -1))
-            standing = part.T if piece.lying else part
-            if number:
-                standing[:, 0] = left[number]
-            standing[:, number > 0 : -1] = rotated[:, piece.start : piece.end]
-            standing[:, -1] = left[number + 1]
-            standing[silent, -1] = SILENT
+        left[1:, silent] = SILENT
+        first = basis.pieces[0].end
+        widths = [first, 1, *(piece.end - piece.start + 2 for piece in basis.pieces[1:])]
+        # One array for all of it: large enough for large pages. It starts with a line of the cache.
+        whole = np.empty(sum(widths) * len(rows) + LINE, np.float32)
+        whole = whole[-whole.ctypes.data // whole.itemsize % LINE :]
+        near, self.left, *parts, _ = np.split(whole, np.cumsum(widths) * len(rows))
+        self.near = PairedRows(rotated[:, :first], basis.centre[:first], near)
+        self.left[:] = left[1]
+        self.parts: list[Floats] = []
+        for number, (piece, memory) in enumerate(zip(basis.pieces[1:], parts, strict=True), start=1):
+            part = memory.reshape(len(rows), -1)
+            part[:, 0] = left[number]
+            part[:, 1:-1] = rotated[:, piece.start : piece.end]
+            part[:, -1] = left[number + 1]
             self.parts.append(part)
 
     def silence(self, column: int) -> None:
         """Let a row never be found again."""
-        for piece, part in zip(self.basis.pieces, self.parts, strict=True):
-            standing = part.T if piece.lying else part
-            standing[column, -1] = SILENT
+        self.left[column] = SILENT
 
     def rotated(self, columns: Rows) -> Floats:
         """Return rows in principal directions, n x dim."""
-        rows = np.empty((len(columns), self.basis.dim), np.float32)
-        for piece, part in zip(self.basis.pieces, self.parts, strict=True):
-            start = 0 if piece.start == 0 else 1
-            found = part.take(columns, axis=1).T if piece.lying else part.take(columns, axis=0)
-            rows[:, piece.start : piece.end] = found[:, start:-1]
-        return rows
+        parts = [part.take(columns, axis=0)[:, 1:-1] for part in self.parts]
+        return np.concatenate([self.near.at(columns), *parts], axis=1)
 
     def vectors(self, columns: Rows) -> Floats:
-        """Return rows as they were appended, n x dim of unit length, but for rounding."""
-        return self.basis.back(self.rotated(columns))
+        """Return rows as they were appended, n x dim of unit length, but for rounding; silent ones as zeros."""
+        rows = self.basis.back(self.rotated(columns))
+        rows[self.left[columns] == SILENT] = 0
+        return rows
 
-    def read(self, number: int, coefficients: Floats, out: Floats, *, product: int) -> None:
-        """Write the products of piece ``number`` of all rows to ``out``."""
-        part = self.parts[number]
-        scan(coefficients, part if self.basis.pieces[number].lying else part.T, out, product=product)
+    def scores(self, projection: Projection, near: ExactQuery, *, product: int) -> Floats:
+        """Return the scores of all rows; ``near`` is the query in the directions of the first piece."""
+        scores, more = np.empty((2, len(self.left)), np.float32)
+        self.near.products(near, scores)
+        for part, coefficients in zip(self.parts, projection.scores[1:], strict=True):
+            multiply(part, coefficients, more, product=product)
+            scores += more
+        scores[self.left == SILENT] = SILENT
+        return scores
 
 
 def search_pruned(
@@ -95,39 +108,51 @@ def search_pruned(
 
     The blocks hold the rows from number ``first`` on; ``allowed`` says for each of these whether it may be found.
     """
+    if best.open and not best.count:
+        search_all(blocks, projection, best, sizes, first=first, allowed=allowed)
+        return False
     bounds = np.empty((len(blocks), sizes.block), np.float32)
-    _read_all(blocks, projection.steps[0], bounds, sizes)
+    _bound_all(blocks, projection, bounds, sizes)
     if allowed is not None:
         np.copyto(bounds, SILENT, where=~allowed.reshape(bounds.shape))
     flat = bounds.reshape(-1)
-    for done, piece in enumerate(blocks[0].basis.pieces[1:], start=1):
-        if best.count and best.open:
+    if best.open:
+        _aim(blocks, projection, best, bounds, sizes)
+    reaching = flat >= best.cut
+    if best.count and np.count_nonzero(reaching) > min(WORTH_AIMING, len(flat) // 4):
+        _aim(blocks, projection, best, bounds, sizes)
+        reaching = flat >= best.cut
+    before, done = flat, 1
+    more = np.empty(sizes.block, np.float32)
+    while np.count_nonzero(reaching) > sizes.few * len(flat):
+        if done >= len(projection.steps) - 1:  # nearly all of each row has been read for many rows
+            search_all(blocks, projection, best, sizes, first=first, allowed=allowed)
+            return False
+        if done == 1:
+            before = flat.copy()
+        for number in np.flatnonzero(reaching.reshape(bounds.shape).any(axis=1)).tolist():
+            multiply(blocks[number].parts[done - 1], projection.steps[done], more, product=sizes.product)
+            bounds[number] += more
+        done += 1
+        if best.count:
             _aim(blocks, projection, best, bounds, sizes)
         reaching = flat >= best.cut
-        left = np.count_nonzero(reaching)
-        if best.count and left > min(WORTH_AIMING, len(flat) // 4):
-            _aim(blocks, projection, best, bounds, sizes)
-            reaching = flat >= best.cut
-            left = np.count_nonzero(reaching)
-        gathering = left * sizes.gathered * (LYING if piece.lying else 1)
-        if gathering < len(flat) * READ * (piece.end - piece.start):
-            rows = np.flatnonzero(reaching)
-            add_where_reached(blocks, rows, flat[rows], projection, best, sizes, first=first, done=done)
-            return True
-        more = np.empty(sizes.block, np.float32)
-        for number in np.flatnonzero(reaching.reshape(bounds.shape).any(axis=1)).tolist():
-            blocks[number].read(done, projection.steps[done], more, product=sizes.product)
-            bounds[number] += more
-    best.add_from(first, flat)
-    return False
+    rows = np.flatnonzero(reaching)
+    for start in range(0, len(rows), GATHERED):
+        some = rows[start : start + GATHERED]
+        add_where_reached(
+            blocks, some, flat[some], projection, best, sizes, first=first, before=before[some], done=done
+        )
+    return True
 
 
-def _read_all(blocks: Sequence[PrunedBlock], coefficients: Floats, out: Floats, sizes: Sizes) -> None:
-    """Write the products of the first piece of all rows to ``out``; a second thread helps where it can and it is long."""
+def _bound_all(blocks: Sequence[PrunedBlock], projection: Projection, out: Floats, sizes: Sizes) -> None:
+    """Write the first bounds of all rows to ``out``; a second thread helps where it can and it is long."""
 
     def work(start: int, end: int) -> None:
-        for number in range(start, end):
-            blocks[number].read(0, coefficients, out[number], product=sizes.product)
+        for at in range(start, end, TOGETHER):
+            last = min(end, at + TOGETHER)
+            _bound(blocks[at:last], projection, out[at:last], sizes)
 
     if len(blocks) * sizes.block < sizes.shared or len(blocks) < 2 or not core_is_free():
         work(0, len(blocks))
@@ -137,6 +162,20 @@ def _read_all(blocks: Sequence[PrunedBlock], coefficients: Floats, out: Floats, 
     other.start()
     work(0, middle)
     other.join()
+
+
+def _bound(blocks: Sequence[PrunedBlock], projection: Projection, out: Floats, sizes: Sizes) -> None:
+    near, left = projection.near, projection.steps[0][-1]
+    sums = np.empty((len(blocks), sizes.block // 2), np.float32)
+    for block, line in zip(blocks, sums, strict=True):
+        multiply(block.near.pairs, near.whole, line, product=sizes.product)
+    part_pairs(sums, out)
+    out *= np.array([[block.near.unit(near)] for block in blocks], np.float32)
+    out += np.array([[block.near.most(near)] for block in blocks], np.float32)
+    more = np.empty(sizes.block, np.float32)
+    for block, line in zip(blocks, out, strict=True):
+        np.multiply(block.left, left, out=more)
+        np.add(line, more, out=line)
 
 
 def _aim(
@@ -166,23 +205,19 @@ def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (ascending, 0 being the first of ``blocks``)."""
-    edges = np.searchsorted(rows, np.arange(len(blocks) + 1) * sizes.block).tolist()
-    columns = rows % sizes.block
-    lying = blocks[0].basis.pieces[number].lying
-    width = len(coefficients)
-    found = np.empty((width, len(rows)) if lying else (len(rows), width), np.float32)
-    start = 0
-    for at, end in enumerate(edges[1:]):
-        if end > start:
-            part = blocks[at].parts[number]
-            if lying:
-                found[:, start:end] = part.take(columns[start:end], axis=1)
-            else:
-                part.take(
-                    columns[start:end], axis=0, out=found[start:end], mode="clip"
-                )  # "raise" would buffer
-        start = end
-    products: Floats = coefficients @ found if lying else found @ coefficients
+    numbers, columns = np.divmod(rows, sizes.block)
+    found = np.empty((len(rows), len(coefficients)), np.float32)
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    for at, (start, end) in zip(
+        numbers[starts].tolist(), pairwise([*starts.tolist(), len(rows)]), strict=True
+    ):
+        block, mine = blocks[at], columns[start:end]
+        if number:  # mode "raise" would buffer
+            block.parts[number - 1].take(mine, axis=0, out=found[start:end], mode="clip")
+        else:
+            found[start:end, :-1] = block.near.at(mine)
+            found[start:end, -1] = block.left[mine]
+    products: Floats = found @ coefficients
     return products
 
 
@@ -195,23 +230,30 @@ def add_where_reached(
     sizes: Sizes,
     *,
     first: int = 0,
-    done: int,
+    before: Floats | None = None,
+    done: int = 1,
 ) -> None:
-    """Bound ``rows`` (ascending, with ``bounds`` of the first ``done`` pieces) further; hand on what stays."""
-    kept = bounds >= (best.cut if done else -np.inf)
-    rows, bounds = rows[kept], bounds[kept]
+    """Bound ``rows`` (ascending) further, after the first ``done`` pieces gave ``bounds``; hand on what stays.
+
+    ``before`` is the bounds that the first piece gave, where they came of whole numbers.
+    """
+    start = bounds if before is None else before
+    kept = bounds >= best.cut
+    rows, bounds, start = rows[kept], bounds[kept], start[kept]
     for number in range(done, len(projection.steps)):
-        if not len(rows):
-            return
         if best.count and len(rows) > WORTH_AIMING:
             wanted = 4 + 2 * best.count
             highest = np.sort(np.argpartition(bounds, len(bounds) - wanted)[len(bounds) - wanted :])
             best.raise_cut(scores_at(blocks, rows[highest], projection, sizes))
             kept = bounds >= best.cut
-            rows, bounds = rows[kept], bounds[kept]
+            rows, bounds, start = rows[kept], bounds[kept], start[kept]
+        if not len(rows):
+            return
         bounds = bounds + products_at(blocks, rows, number, projection.steps[number], sizes)
         kept = bounds >= best.cut
-        rows, bounds = rows[kept], bounds[kept]
+        rows, bounds, start = rows[kept], bounds[kept], start[kept]
+    if before is not None and len(rows):
+        bounds = bounds - start + products_at(blocks, rows, 0, projection.steps[0], sizes)
     best.add(rows + first, bounds)
 
 
@@ -225,13 +267,9 @@ def search_all(
     allowed: Flags | None = None,
 ) -> None:
     """Hand ``best`` the scores of all rows: what is left to do where bounds exclude nothing."""
-    scores = np.empty(sizes.block, np.float32)
-    more = np.empty(sizes.block, np.float32)
+    near = exact_query(projection.scores[0][:-1])
     for number, block in enumerate(blocks):
-        block.read(0, projection.scores[0], scores, product=sizes.product)
-        for piece in range(1, len(projection.scores)):
-            block.read(piece, projection.scores[piece], more, product=sizes.product)
-            scores += more
+        scores = block.scores(projection, near, product=sizes.product)
         start = number * sizes.block
         if allowed is not None:
             np.copyto(scores, SILENT, where=~allowed[start : start + sizes.block])

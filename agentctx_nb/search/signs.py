@@ -91,7 +91,8 @@ def search_signs(
     if allowed is not None:
         near = near[allowed[near]]
     if not best.count:
-        add_where_reached(blocks, near, np.zeros(len(near), np.float32), projection, best, sizes, done=0)
+        bounds = products_at(blocks, near, 0, projection.steps[0], sizes)
+        add_where_reached(blocks, near, bounds, projection, best, sizes)
         return
     scored = min(len(near), max(LEAST_SCORED, SCORED * best.count))
     agreement = _weighed(blocks, near, sides, sizes)
@@ -100,7 +101,7 @@ def search_signs(
     first = np.zeros(len(near), np.bool_)
     first[np.argsort(-bounds)[: 4 + best.count]] = True  # their scores decide about most of the others
     for these in (first, ~first):
-        add_where_reached(blocks, near[these], bounds[these], projection, best, sizes, done=1)
+        add_where_reached(blocks, near[these], bounds[these], projection, best, sizes)
 
 
 def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:

@@ -34,7 +34,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("notebooks")
+    folder = tmp_path_factory.mktemp("project") / "notebooks"
     write_notebooks(folder)
     return folder
 

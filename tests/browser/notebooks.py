@@ -66,8 +66,10 @@ EXPLORER = 'explorer = runtime.explore("will it rain?")\nexplorer'
 
 def write_notebooks(folder):
     """Put the notebooks into ``folder``."""
+    folder.mkdir()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, folder)
+    shutil.copytree(ROOT / "docs", folder.parent / "docs")  # which one of the tutorials learns
     setup = f"MARKUP = {HOSTILE!r}\n{SETUP}"
     _write(folder / "views.ipynb", [setup, VIEWS])
     _write(folder / "explorer.ipynb", [setup, EXPLORER])

@@ -57,6 +57,7 @@ def running(command, *, folder, ready):
             process.wait(10)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
 
 
 def _wait_for(address, process, log):

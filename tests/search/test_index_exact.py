@@ -30,7 +30,8 @@ small_sizes = st.builds(
     waiting=st.sampled_from([1, 5]),
     shared=st.sampled_from([32, 10**6]),
     gathered=st.sampled_from([0.01, 5.0, 200.0]),
-    few=st.sampled_from([0.0, 0.006, 0.9]),
+    few=st.sampled_from([0.0, 0.1, 1.0]),
+    few_pairs=st.sampled_from([0.0, 0.08, 1.0]),
 )
 dims = st.one_of(st.integers(1, 24), st.sampled_from([33, 64, 100, 128, 256, 384]))
 

@@ -1,0 +1,169 @@
+"""Two rows in one number: a product with one query that tells of two rows at once.
+
+Sums of whole numbers are exact in float32 up to 2**24. So rows are rounded to whole numbers and two of them are
+added up, the second ``APART`` times; the product of that with a query of whole numbers is the product of the query
+with the first row plus ``APART`` times that with the second, and both can be read off it. Half the memory is read
+and half the products are made. No sum on the way can grow too large: by Cauchy-Schwarz it is at most the product of
+the two lengths, and those are kept to ``LONGEST``.
+
+What rounding took away is kept beside, in 16 bits, so that a row can be read as precisely as it was written.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from agentctx_nb.search.products import Floats, Rows
+
+__all__ = ["LONGEST", "ExactQuery", "PairedRows", "WholeQuery", "exact_query", "part_pairs", "whole_query"]
+
+APART = 5800.0  # more than twice LONGEST², and LONGEST² * (APART + 1) is below 2**24
+LONGEST = math.sqrt(2880)
+SHORTEST = 1e-3  # rows that are all shorter are not made longer than these
+NOTHING = 1e-7  # the length of what is rounded off a unit vector anyway
+FINE = 65536  # the steps that ``rest`` divides a whole number into
+AT_ONCE = 1024  # rows: what stays in the processor's cache between two steps
+
+FEW_WHOLE = np.float32(1 / APART)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeQuery:
+    """A query, or its first numbers, as ``whole`` numbers of the ``scale``-th part of 1.
+
+    Rounding moved it by ``off``, its length was ``length``; ``at_centre`` is its product with the centre of the rows.
+    """
+
+    whole: Floats
+    scale: float
+    off: float
+    length: float
+    at_centre: float
+
+
+def whole_query(query: Floats, centre: Floats) -> WholeQuery:
+    """Return ``query`` in whole numbers, for rows around ``centre``."""
+    rounded, scale = _whole(query[None])
+    whole = rounded[0]
+    off = float(np.linalg.norm(whole / np.float32(scale) - query))
+    return WholeQuery(whole, scale, off, float(np.linalg.norm(query)), float(query @ centre))
+
+
+@dataclass(frozen=True, slots=True)
+class ExactQuery:
+    """A query as a sum of queries in whole numbers, ``parts @ wholes``: each holds what the one before rounded off."""
+
+    numbers: Floats
+    wholes: Floats
+    parts: Floats
+
+
+def exact_query(query: Floats) -> ExactQuery:
+    """Return ``query`` in as many queries in whole numbers as it takes for float32."""
+    wholes: list[Floats] = []
+    parts: list[float] = []
+    left = query
+    while not wholes or np.linalg.norm(left) > NOTHING:
+        rounded, scale = _whole(left[None], shortest=NOTHING)
+        wholes.append(rounded[0])
+        parts.append(1 / scale)
+        left = left - rounded[0] * np.float32(1 / scale)
+    return ExactQuery(query, np.stack(wholes), np.array(parts, np.float32))
+
+
+class PairedRows:
+    """The first numbers of an even count of rows; row n and row n + half share a line of ``pairs``.
+
+    >>> rows = PairedRows(np.array([[0.5, 0.0], [0.0, 1.0]], np.float32), np.zeros(2, np.float32))
+    >>> rows.at(np.array([1, 0])).round(6).tolist()
+    [[0.0, 1.0], [0.5, 0.0]]
+    """
+
+    __slots__ = ("centre", "longest", "off", "pairs", "rest", "scale")
+
+    def __init__(self, rows: Floats, centre: Floats, memory: Floats | None = None) -> None:
+        """Keep ``rows`` in as many numbers of ``memory`` as they have themselves."""
+        half, width = len(rows) // 2, rows.shape[1]
+        memory = np.empty(rows.size, np.float32) if memory is None else memory
+        pairs, rest = np.split(memory, 2)
+        self.centre = centre
+        exact = rows - centre
+        whole, self.scale = _whole(exact)
+        left = exact * np.float32(self.scale) - whole
+        self.off = _longest(left) / self.scale
+        self.longest = _longest(whole) / self.scale
+        self.pairs: Floats = pairs.reshape(half, width)
+        np.multiply(whole[half:], np.float32(APART), out=self.pairs)
+        self.pairs += whole[:half]
+        self.rest: NDArray[np.int16] = rest.view(np.int16).reshape(rows.shape)
+        left *= FINE
+        np.rint(left, out=left)
+        np.clip(left, -FINE // 2, FINE // 2 - 1, out=left)
+        self.rest[:] = left
+
+    def unit(self, query: WholeQuery) -> float:
+        """Return what 1 in a product of whole numbers stands for."""
+        return 1 / (self.scale * query.scale)
+
+    def most(self, query: WholeQuery) -> float:
+        """Return by how much the product of a row with a query may be above that of the whole numbers."""
+        return query.at_centre + query.length * self.off + query.off * self.longest
+
+    def at(self, columns: Rows) -> Floats:
+        """Return some rows as they were, but for rounding."""
+        half = len(self.pairs)
+        both = self.pairs.take(columns % half, axis=0)
+        second = np.rint(both * FEW_WHOLE)
+        both -= second * np.float32(APART)
+        rows: Floats = np.where((columns < half)[:, None], both, second)
+        rows += self.rest.take(columns, axis=0) * np.float32(1 / FINE)
+        rows *= np.float32(1 / self.scale)
+        rows += self.centre
+        return rows
+
+    def products(self, query: ExactQuery, out: Floats) -> None:
+        """Write the products of all rows with ``query`` to ``out``."""
+        half = len(self.pairs)
+        sums = self.pairs @ query.wholes.T
+        second = np.rint(sums * FEW_WHOLE)
+        np.matmul(second, query.parts, out=out[half:])
+        np.matmul(sums - second * np.float32(APART), query.parts, out=out[:half])
+        fine = query.numbers * np.float32(1 / FINE)
+        for start in range(0, len(out), AT_ONCE):
+            out[start : start + AT_ONCE] += self.rest[start : start + AT_ONCE].astype(np.float32) @ fine
+        out *= np.float32(1 / self.scale)
+        out += query.numbers @ self.centre
+
+
+def part_pairs(sums: Floats, out: Floats) -> None:
+    """Write what ``sums``, products of pairs with a whole query, say of each row to ``out``, twice as wide."""
+    half = sums.shape[-1]
+    first, second = out[..., :half], out[..., half:]
+    np.multiply(sums, FEW_WHOLE, out=second)
+    np.rint(second, out=second)
+    np.multiply(second, np.float32(APART), out=first)
+    np.subtract(sums, first, out=first)
+
+
+def _whole(rows: Floats, *, shortest: float = SHORTEST) -> tuple[Floats, float]:
+    """Return ``rows`` times a scale in whole numbers, none longer than LONGEST, and the scale."""
+    scale = LONGEST / max(_longest(rows), shortest)
+    while True:
+        whole = rows * np.float32(scale)
+        np.rint(whole, out=whole)
+        longest = _longest(whole)
+        if longest <= LONGEST:
+            return whole, scale
+        scale *= 0.999 * LONGEST / longest
+
+
+def _longest(rows: Floats) -> float:
+    square = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
+    return math.sqrt(square)
