@@ -38,8 +38,14 @@ check: $(VENV)/.ok-dev  ## ruff and strict mypy
 lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a container)
 	$(BIN)/jupyter lab --allow-root notebooks/01_quickstart.ipynb
 
-bench: $(VENV)/.ok  ## every benchmark, each beside what a user would pick instead
-	@for one in compose templates search learn; do $(BIN)/python benchmarks/$$one.py || exit 1; echo; done
+BENCHMARKS = peers compose keywords startup kernel display growth templates search minilm learn retrieval
+
+bench: $(VENV)/.ok  ## every benchmark, each beside what a user would pick instead; one table of all at the end
+	@rm -rf build/bench
+	@failed=; for one in $(BENCHMARKS); do \
+		printf '\n%s\n\n' "$$one"; $(BIN)/python benchmarks/$$one.py || failed="$$failed $$one"; done; \
+	printf '\nall of them\n\n'; $(BIN)/python benchmarks/goals.py; \
+	test -z "$$failed" || { echo "did not end well:$$failed"; exit 1; }
 
 notebooks: $(VENV)/.ok  ## execute every tutorial again, in place
 	$(BIN)/python notebooks/build.py

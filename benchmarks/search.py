@@ -35,6 +35,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAY
     os.environ[_name] = "1"  # read once, when the libraries are loaded
 
 import numpy as np  # noqa: E402
+from goals import Row, keep  # noqa: E402
 
 from agentctx_nb.search.index import VectorIndex  # noqa: E402
 
@@ -58,6 +59,13 @@ class Line:
     reached: str
     goals: tuple[str, str]
     note: str = ""
+
+    def row(self) -> Row:
+        """Return it for the table of all benchmarks."""
+        number, _, unit = self.reached.partition(" ")
+        must, aim = (float(goal.split()[0]) if goal else None for goal in self.goals)
+        what = f"vectors: {self.what}"
+        return Row(what, self.ours, self.theirs, float(number), unit, must, aim, unit == "×", self.note)
 
 
 def peer(name: str) -> Any:
@@ -369,6 +377,7 @@ def main() -> None:
     for line in lines:
         cells = (line.what, line.ours, line.theirs, line.reached, *line.goals, line.note)
         print(f"| {' | '.join(cells)} |")
+    keep("search", [line.row() for line in lines], versions=f"{len(rows):,} × {DIM}, {origin}")
     versions = [f"numpy {np.__version__}"]
     versions += [
         f"{name} {version(name)}" for name in ("faiss-cpu", "hnswlib") if name.split("-")[0] in sys.modules

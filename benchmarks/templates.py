@@ -8,13 +8,13 @@ texts of values, missing names, the map of who wrote what) is at most as much ag
 
 from __future__ import annotations
 
-import platform
 import statistics
 import time
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from dotpromptz_handlebars import Handlebars
+from goals import Row, duration, report
 
 from agentctx_nb.templates import render_template
 
@@ -42,12 +42,10 @@ def main() -> None:
         library.append(cpu_us(lambda: bare(VALUES)))
         ours.append(cpu_us(lambda: render_template(TEMPLATE, extra=VALUES)))
     low, high = statistics.median(library), statistics.median(ours)
-    print(f"Python {platform.python_version()}, dotpromptz-handlebars {version('dotpromptz-handlebars')}")
-    print(
-        f"template of {len(TEMPLATE):,} characters, {len(VALUES)} values; medians of {ROUNDS} rounds, CPU\n"
-    )
-    print("| the library bare | ours | ratio | at most |\n| --- | --- | --- | --- |")
-    print(f"| {low:.0f} µs | {high:.0f} µs | {high / low:.2f} | 2.0 |")
+    what = f"rendering a template of {len(TEMPLATE):,} characters with {len(VALUES)} values, CPU"
+    beside = f"the library bare {duration(low / 1e6)}"
+    row = Row(what, duration(high / 1e6), beside, high / low, "×", 2, note=f"medians of {ROUNDS} rounds")
+    report("templates", [row], versions=f"dotpromptz-handlebars {version('dotpromptz-handlebars')}")
 
 
 if __name__ == "__main__":
