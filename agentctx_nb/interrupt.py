@@ -16,7 +16,7 @@ import threading
 import time
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -46,10 +46,11 @@ def is_interrupt(error: asyncio.CancelledError) -> bool:
     return run is not None or isinstance(error, Interrupted)
 
 
-class Leaving(NamedTuple):
+class Leaving:
     """What a coroutine raised, as a value: raised in a task of its own it would end the event loop."""
 
-    error: BaseException
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
 
 
 async def returned(coroutine: Coroutine[Any, Any, T]) -> T | Leaving:

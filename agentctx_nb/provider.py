@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsFloat, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeAlias
 
 from agentctx_nb.caution import caution
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, ResultError, did_you_mean
@@ -172,12 +173,18 @@ class ProviderResult:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Part(NamedTuple):
+class Part(tuple[str, dict[str, Any], Mapping[str, Any]]):
     """A checked result: its text, its own copy of the values, and the data as it was given."""
 
-    text: str
-    values: dict[str, Any]
-    data: Mapping[str, Any]
+    __slots__ = ()  # written out: Python compiles a NamedTuple anew at every start
+
+    def __new__(cls, text: str, values: dict[str, Any], data: Mapping[str, Any]) -> Self:
+        """Put the three together."""
+        return super().__new__(cls, (text, values, data))
+
+    text = property(itemgetter(0))
+    values = property(itemgetter(1))
+    data = property(itemgetter(2))
 
 
 def _number(given: Any) -> float | None:

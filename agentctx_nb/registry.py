@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import CycleError, UnknownProviderError, nearest_names
 from agentctx_nb.history import History
@@ -18,35 +18,38 @@ if TYPE_CHECKING:
 __all__ = ["Registered", "Registry", "Snapshot", "find_cycle"]
 
 
-class Registered(NamedTuple):
+# Written out, as a few others that come with every import: Python compiles a NamedTuple anew each time.
+class Registered:
     """A provider in its place.
 
     ``version`` counts the registrations under this name, ``slot`` is its place in the order of first
     registration, ``origin`` says which cell or module it came from, ``call`` is what runs it.
     """
 
-    provider: Provider
-    version: int
-    slot: int
-    origin: str | None
-    call: Call
+    __slots__ = ("call", "name", "origin", "provider", "slot", "version")
 
-    @property
-    def name(self) -> str:
-        """The provider's name."""
-        return self.provider.name
+    def __init__(self, provider: Provider, version: int, slot: int, origin: str | None, call: Call) -> None:
+        self.name = provider.name
+        self.provider = provider
+        self.version = version
+        self.slot = slot
+        self.origin = origin
+        self.call = call
 
 
-class Snapshot(NamedTuple):
+class Snapshot:
     """The registry at one moment: entries in text order, and what was worked out about them.
 
     ``plans`` is the one thing that grows, bounded by who fills it: the selections already made from
     these entries, thrown away with the snapshot when the registry changes.
     """
 
-    entries: tuple[Registered, ...]
-    by_name: Mapping[str, Registered]
-    plans: dict[Any, Any]
+    __slots__ = ("by_name", "entries", "plans")
+
+    def __init__(self, entries: tuple[Registered, ...], by_name: Mapping[str, Registered]) -> None:
+        self.entries = entries
+        self.by_name = by_name
+        self.plans: dict[Any, Any] = {}
 
 
 class Registry:
@@ -117,14 +120,15 @@ class Registry:
             return snapshot
         with self._lock:
             entries = sorted(self._entries.values(), key=lambda e: (e.provider.position, e.slot))
-            snapshot = self._snapshot = Snapshot(tuple(entries), dict(self._entries), {})
+            snapshot = self._snapshot = Snapshot(tuple(entries), dict(self._entries))
             return snapshot
 
     def __getitem__(self, name: str) -> Registered:
         """Return the entry of ``name``; raise `UnknownProviderError` with near names if there is none."""
         entry = self._entries.get(name)
         if entry is None:
-            raise UnknownProviderError(name, nearest_names(name, self._entries))
+            public = [known for known, entry in list(self._entries.items()) if not entry.provider.private]
+            raise UnknownProviderError(name, nearest_names(name, self._entries), public)
         return entry
 
     def read_index(self, read: Callable[[KeywordIndex], Any]) -> Any:

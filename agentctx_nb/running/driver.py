@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import CompositionRecursionError
 
@@ -38,11 +38,14 @@ class Driver:
         return bool(coroutine.cr_running)
 
 
-class Served(NamedTuple):
+class Served:
     """One provider, by its place, that a driver serves."""
 
-    driver: Driver
-    at: int
+    __slots__ = ("at", "driver")
+
+    def __init__(self, driver: Driver, at: int) -> None:
+        self.driver = driver
+        self.at = at
 
 
 # Set in the context of each driver, so that it reaches the tasks and threads a provider starts; while it
@@ -76,10 +79,9 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
     parent = served = served_here()
     inside: list[str] = []
     while served is not None:
-        driver, at = served
-        run = driver.run
-        if run.runtime is runtime and driver.at == at:  # it has not ended
-            name = run.plan.names[at]
+        driver, run = served.driver, served.driver.run
+        if run.runtime is runtime and driver.at == served.at:  # it has not ended
+            name = run.plan.names[served.at]
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))

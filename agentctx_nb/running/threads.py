@@ -108,7 +108,7 @@ def _work(
     try:
         settle = _settle(answer, result=context.run(function, *args))
     except StopIteration as exc:
-        error = RuntimeError("a provider raised StopIteration")
+        error = RuntimeError("a def function raised StopIteration")
         error.__cause__ = exc  # a future refuses StopIteration itself
         settle = _settle(answer, error=error)
     except BaseException as exc:  # noqa: BLE001  whatever it is belongs to whoever waits for it

@@ -1,4 +1,4 @@
-"""The compositions of a runtime that are under way, to be cancelled when it closes."""
+"""The compositions and actions of a runtime that are under way, to be cancelled when it closes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Composition", "UnderWay"]
 
 _Ended: TypeAlias = "asyncio.Future[Any]"
 
-# One call of ``compose_state``: the task it is awaited in, and the composition around it. A plain pair,
-# since one is made in every call.
+# One call of ``compose_state`` or ``run_action``: the task it is awaited in, and the call around it. A plain
+# pair, since one is made in every call.
 Composition: TypeAlias = "tuple[asyncio.Task[Any] | None, Composition | None]"
 
-# Providers inherit it, so that one that closes its runtime is known to be inside of these.
+# Providers and actions inherit it, so that one that closes its runtime is known to be inside of these.
 _inside: ContextVar[Composition | None] = ContextVar("agentctx_nb_inside", default=None)
 
 
@@ -28,7 +28,7 @@ class UnderWay:
         self._left: set[asyncio.Task[Any]] = set()
 
     def begin(self) -> Composition:
-        """Note that the current task composes; give what is returned to `end`."""
+        """Note that the current task composes or acts; give what is returned to `end`."""
         composition = (asyncio.current_task(), _inside.get())
         self._open[id(composition)] = composition
         _inside.set(composition)
@@ -45,7 +45,7 @@ class UnderWay:
         task.add_done_callback(self._left.discard)
 
     async def cancel(self, *, seconds: float) -> None:
-        """Cancel all of it but the compositions this is called from inside of; wait for its clean-up."""
+        """Cancel all of it but the calls this is made from inside of; wait for its clean-up."""
         ours = {asyncio.current_task(), None}
         around = _inside.get()
         while around is not None:
