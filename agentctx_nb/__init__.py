@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import (
+    ActionCancelledError,
+    ActionRecursionError,
     AgentCtxError,
     CompositionRecursionError,
     CycleError,
@@ -42,6 +44,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Action",
+    "ActionCancelledError",
+    "ActionRecursionError",
     "ActionResult",
     "AgentCtxError",
     "AgentRuntime",

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, ResultError, without_our_frames
+from agentctx_nb.errors import (
+    DefinitionError,
+    DefinitionTypeError,
+    ResultError,
+    describe,
+    place_of,
+    without_our_frames,
+)
 from agentctx_nb.names import known_fields, shown
 from agentctx_nb.provider import Call, caller, check_function
+from agentctx_nb.running.at_work import in_its_own_task
+from agentctx_nb.secrecy.masked_errors import masked_error
+from agentctx_nb.secrecy.secret_mask import printed_fields
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
@@ -36,6 +46,8 @@ class Action:
     validate: Callable[..., Any] | None = None
     description: str | None = None
 
+    __repr__ = printed_fields
+
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise DefinitionTypeError(
@@ -58,8 +70,8 @@ class Action:
 class ActionResult:
     """What an action did; it shows itself, with secrets masked.
 
-    ``success`` says whether it worked; ``error`` holds the exception where the handler raised one, or a
-    sentence where the action did not fit. ``action`` is the name of the action that ran, and ``mask``
+    ``success`` says whether it worked; ``error`` holds the exception where the handler raised one, as a masked
+    copy of its class where a secret is in it, or a sentence where the action did not fit. ``action`` is the name of the action that ran, and ``mask``
     hides secrets where the result is printed; the runtime sets both.
 
     >>> ActionResult(success=True, text="Sent.")
@@ -140,15 +152,37 @@ async def perform(
     """Validate, then handle; whatever either raises becomes a result without success."""
     name = prepared.action.name
     try:
-        if prepared.validate is not None and not await _done(prepared.validate, runtime, message, state):
-            result = ActionResult(success=False, error=f"action {name} does not fit this message")
-        else:
-            result = read_action_result(await _done(prepared.handle, runtime, message, state))
+        given = await in_its_own_task(runtime, name, _performed(prepared, runtime, message, state))
+        result = _copied(given)
     except Exception as exc:  # noqa: BLE001  told in the result, as the contract says
         error = without_our_frames(exc)
-        runtime.logger.error(error, f"action {name} failed")
+        what = f"action {name} failed {place_of(error)}".rstrip()
+        runtime.logger.error({"error": describe(error)}, what)
+        runtime.logger.debug(error, what)
         result = ActionResult(success=False, error=error)
-    return replace(result, action=name, mask=runtime.mask)
+    if isinstance(result.error, Exception):
+        # Python shows an exception by itself, and asks nobody what to hide.
+        result = _copied(result, error=masked_error(result.error, runtime.mask))
+    return _copied(result, action=name, mask=runtime.mask)
+
+
+async def _performed(
+    prepared: ReadyAction, runtime: AgentRuntime, message: Memory, state: State
+) -> ActionResult:
+    if prepared.validate is not None and not await _done(prepared.validate, runtime, message, state):
+        said = f"action {prepared.action.name} does not fit this message: its validate said no"
+        return ActionResult(success=False, error=said)
+    return read_action_result(await _done(prepared.handle, runtime, message, state))
+
+
+def _copied(result: ActionResult, **changed: Any) -> ActionResult:
+    """Return a copy with some fields changed, of the same class, whatever its ``__init__`` takes."""
+    copied = object.__new__(type(result))
+    state: Any = object.__getstate__(result)
+    plain, slots = state  # a pair, since the class has slots
+    for name, value in {**(plain or {}), **slots, **changed}.items():
+        object.__setattr__(copied, name, value)
+    return copied
 
 
 async def _done(call: Call, *given: Any) -> Any:

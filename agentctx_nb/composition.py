@@ -12,7 +12,7 @@ from agentctx_nb.errors import (
     ProviderTimeoutError,
     UnknownProviderError,
     describe,
-    traceback_of,
+    place_of,
 )
 from agentctx_nb.execution import Run
 from agentctx_nb.freeze import copy_containers
@@ -215,7 +215,7 @@ def _tell_deadline_given(errors: dict[int, Exception], given: float | None, left
     """Have errors name the deadline the caller gave, not what the select hook left of it."""
     for i, error in errors.items():
         if isinstance(error, ProviderTimeoutError) and error.seconds == left and given is not None:
-            errors[i] = ProviderTimeoutError(error.provider, given)
+            errors[i] = ProviderTimeoutError(error.provider, given, started=error.started)
             errors[i].__cause__ = error.__cause__
 
 
@@ -245,9 +245,7 @@ def _log_failures(runtime: AgentRuntime, record: Record, kept: Mapping[int, Any]
     for i, error in sorted(record.errors.items()):
         if i not in kept:
             what = f"provider {record.names[i]} {record.outcome(i).replace('_', ' ')}"
-            trace = traceback_of(error)
-            if trace is not None:
-                what += f" in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
+            what = f"{what} {place_of(error)}".rstrip()
             runtime.logger.error({"error": describe(error)}, what)
             # One line is what a notebook has room for; the state holds the exception as well.
             runtime.logger.debug(error, what)

@@ -33,22 +33,29 @@ def read_env_file(path: str | PathLike[str]) -> dict[str, str]:
         from dotenv.parser import parse_stream
     except ImportError as exc:
         raise MissingExtraError("python-dotenv", extra="dotenv", purpose="env_file") from exc
-    file = Path(path)
     found: dict[str, str] = {}
     try:
-        with file.open(encoding="utf-8-sig") as stream:  # Windows editors put a mark before the first name
+        # Windows editors put a mark before the first name, which "-sig" reads past.
+        stream = Path(path).open(encoding="utf-8-sig")  # noqa: SIM115  closed by the `with` below
+    except OSError as exc:
+        raise _unreadable(path, exc.strerror or type(exc).__name__) from None
+    except (TypeError, ValueError):  # a path of bytes, or with a null character in it
+        raise _unreadable(path, "that is no path") from None
+    try:
+        with stream:
             for binding in parse_stream(stream):
-                if binding.error:
+                if binding.error or (binding.key is not None and binding.value is None):
                     # The line itself is not shown: it may be a secret in quotes that do not match.
                     line = binding.original.line
                     raise DefinitionError(f"line {line} of env_file {str(path)!r} is not written NAME=value")
                 if binding.key is not None and binding.value is not None:
                     found[binding.key] = binding.value
     except OSError as exc:
-        why = exc.strerror or type(exc).__name__
-        raise DefinitionError(
-            f"env_file {str(path)!r} cannot be read: {why}; leave it out or name one"
-        ) from exc
+        raise _unreadable(path, exc.strerror or type(exc).__name__) from None
     except UnicodeDecodeError:
         raise DefinitionError(f"env_file {str(path)!r} is no text in UTF-8") from None
     return found
+
+
+def _unreadable(path: str | PathLike[str], why: str) -> DefinitionError:
+    return DefinitionError(f"env_file {str(path)!r} cannot be read: {why}; leave it out or name one")

@@ -11,7 +11,9 @@ AgentCtxError
 │   ├── UnknownActionError
 │   └── UnknownPromptError
 ├── CompositionRecursionError  a provider composing itself (RecursionError)
+├── ActionRecursionError       an action running itself (RecursionError)
 ├── ProviderCancelledError     a provider cancelled itself (RuntimeError)
+├── ActionCancelledError       an action cancelled itself (RuntimeError)
 ├── ProviderTimeoutError       our deadline passed, not the provider's own (TimeoutError)
 ├── TemplateError              a template cannot be read or rendered (ValueError)
 ├── LoopError                  synchronous code cannot wait on this event loop (RuntimeError)
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
+    "ActionCancelledError",
+    "ActionRecursionError",
     "AgentCtxError",
     "CompositionRecursionError",
     "CycleError",
@@ -49,12 +53,16 @@ __all__ = [
     "nearest_names",
     "nearest_to_each",
     "own_error",
+    "place_of",
+    "theirs",
     "traceback_of",
     "without_our_frames",
 ]
 
 LONGEST_NAME = 200
 MOST_COMPARED = 200  # known names each wrong one is compared with, at some 50 µs each
+_NOTING = "agentctx_nb.usage."
+MOST_LISTED = 8  # names an error tells where none is near the wrong one
 MOST_SOUGHT = 10  # wrong names of one call that near ones are sought for
 
 
@@ -93,15 +101,19 @@ class ResultError(AgentCtxError, TypeError):
 
 
 class UnknownNameError(AgentCtxError, KeyError):
-    """Nobody registered ``name``; ``near`` holds the closest names that exist."""
+    """Nobody registered ``name``; ``near`` holds the closest names that exist.
+
+    Where none is near, ``known``, all there are, are listed if they are few.
+    """
 
     kind = "thing"
 
-    def __init__(self, name: str, near: tuple[str, ...] = ()) -> None:
+    def __init__(self, name: str, near: tuple[str, ...] = (), known: Iterable[str] = ()) -> None:
         self.name = name
         self.near = near
-        said = repr(name if len(name) <= LONGEST_NAME else f"{name[:60]}…")
-        super().__init__(f"no {self.kind} is registered as {said}{_or_else(near)}")
+        # All of it or nothing: a secret that is cut off is no longer found where secrets are hidden.
+        said = f"as {name!r}" if len(name) <= LONGEST_NAME else f"under that name of {len(name):,} characters"
+        super().__init__(f"no {self.kind} is registered {said}{_or_else(near) or _there_are(known)}")
 
     def __str__(self) -> str:  # a KeyError would print its message in quotes
         return str(self.args[0])
@@ -137,6 +149,23 @@ class CompositionRecursionError(AgentCtxError, RecursionError):
         )
 
 
+class ActionRecursionError(AgentCtxError, RecursionError):
+    """An action ran itself; ``chain`` shows through which others."""
+
+    def __init__(self, chain: tuple[str, ...]) -> None:
+        self.chain = chain
+        path = " → ".join(chain)
+        super().__init__(f"action {chain[-1]} runs itself: {path}; repeat inside the handler instead")
+
+
+class ActionCancelledError(AgentCtxError, RuntimeError):
+    """An action raised ``CancelledError`` or cancelled its own task, which nobody had asked for."""
+
+    def __init__(self, action: str) -> None:
+        self.action = action
+        super().__init__(f"action {action} cancelled itself")
+
+
 class ProviderCancelledError(AgentCtxError, RuntimeError):
     """A provider raised ``CancelledError`` or cancelled its own task, which nobody had asked for."""
 
@@ -146,12 +175,20 @@ class ProviderCancelledError(AgentCtxError, RuntimeError):
 
 
 class ProviderTimeoutError(AgentCtxError, TimeoutError):
-    """A provider did not finish before ``seconds`` were over and was cancelled."""
+    """A provider did not finish before ``seconds`` were over and was cancelled.
 
-    def __init__(self, provider: str, seconds: float) -> None:
+    ``started`` is False where the deadline of the whole composition passed before its turn came.
+    """
+
+    def __init__(self, provider: str, seconds: float, *, started: bool = True) -> None:
         self.provider = provider
         self.seconds = seconds
-        super().__init__(f"provider {provider} was cancelled after its deadline of {seconds:g} s")
+        self.started = started
+        super().__init__(
+            f"provider {provider} was cancelled after its deadline of {seconds:g} s"
+            if started
+            else f"provider {provider} never started: the deadline of the composition, {seconds:g} s, passed first"
+        )
 
 
 class TemplateError(AgentCtxError, ValueError):
@@ -186,20 +223,42 @@ def describe(error: BaseException) -> str:
         raise
     except BaseException as exc:  # noqa: BLE001  the error to show is the provider's
         message = f"(its message cannot be shown: {type(exc).__name__})"
-    name = type(error).__name__
+    name: str = type.__dict__["__name__"].__get__(type(error))  # past a metaclass that tells another, or none
     return f"{name}: {message}" if message else name
 
 
 def without_our_frames(error: Exception) -> Exception:
     """Return ``error`` with its traceback starting where the provider's own code does.
 
-    What stands above it is this package, and asyncio where a worker thread's error came back.
+    What stands above it is this package, and asyncio where a worker thread's error came back. Below it, what
+    notes the reads of an action is left out: to the one who reads, a `KeyError` of a dict is one of the dict.
     """
     trace = traceback_of(error)
     while trace is not None and _is_plumbing(trace.tb_frame.f_globals.get("__name__")):
         trace = trace.tb_next
     BaseException.with_traceback(error, trace)  # not its own, which may do anything
+    last = trace
+    while trace is not None:
+        if not str(trace.tb_frame.f_globals.get("__name__")).startswith(_NOTING):
+            last = trace
+        trace = trace.tb_next
+    if last is not None:
+        last.tb_next = None
     return error
+
+
+def place_of(error: BaseException) -> str:
+    """Return where in the user's own code an error arose, as ``in get, line 4``; empty where it cannot be told."""
+    trace = traceback_of(error)
+    return "" if trace is None else f"in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
+
+
+def theirs(error: Exception) -> Exception | None:
+    """Return ``error`` as the cause of one of ours where other people's code raised it, else None.
+
+    One that came up in this package, as of ``int("five")``, tells nothing that ours does not.
+    """
+    return error if traceback_of(without_our_frames(error)) is not None else None
 
 
 def traceback_of(error: BaseException) -> TracebackType | None:
@@ -225,7 +284,9 @@ def _is_plumbing(module: object) -> bool:
     if not isinstance(module, str):  # of code that was run from a text
         return False
     package, _, inner = module.partition(".")
-    return package == "asyncio" or (package == "agentctx_nb" and not inner.startswith("library"))
+    if package == "agentctx_nb":
+        return not inner.startswith("library")
+    return package in ("asyncio", "dotpromptz_handlebars")
 
 
 def nearest_names(name: str, names: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
@@ -282,6 +343,13 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     "; did you mean 'dynamic'?"
     """
     return _or_else(nearest_names(name, names))
+
+
+def _there_are(known: Iterable[str]) -> str:
+    names = [repr(name) for name in known]
+    if not 0 < len(names) <= MOST_LISTED or len("".join(names)) > LONGEST_NAME:
+        return ""
+    return f"; there {'is' if len(names) == 1 else 'are'} {', '.join(names)}"
 
 
 def _or_else(near: tuple[str, ...]) -> str:

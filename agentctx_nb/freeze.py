@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FrozenDeque", "FrozenDict", "FrozenList", "copy_containers", "freeze", "is_value", "thawed"]
 
-_PLAIN = frozenset((str, int, float, bool, type(None), bytes))
+# Told by identity: a metaclass of theirs may raise where a class is hashed or compared.
+_PLAIN = frozenset(map(id, (str, int, float, bool, type(None), bytes)))
 _DEEPEST_TUPLES = 100  # tuples directly inside each other; only they have to be made from the inside out
 
 
@@ -42,7 +43,7 @@ def freeze(value: Any) -> Any:
 
 def _all_plain(value: dict[Any, Any]) -> bool:
     for held in value.values():  # noqa: SIM110  a generator would cost more than the loop
-        if type(held) not in _PLAIN:
+        if id(type(held)) not in _PLAIN:
             return False
     return True
 
@@ -80,7 +81,7 @@ class _Copying:
 
     def _begin(self, value: Any) -> Any:
         kind = type(value)
-        if kind in _PLAIN:
+        if id(kind) in _PLAIN:
             return value
         if id(value) in self._seen:  # the same container again, or a cycle
             return self._seen[id(value)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from agentctx_nb.short_errors import short_errors
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -17,11 +19,31 @@ if TYPE_CHECKING:
 
 __all__ = ["Inspecting"]
 
+# Other modules of this package need these; nobody who looks through a runtime does.
+_INTERNAL = frozenset(
+    (
+        "flights",
+        "leave_behind",
+        "mark_for",
+        "open_explorer",
+        "read_recorder",
+        "registry",
+        "threads",
+        "twin_of",
+        "warned_of",
+        "written",
+    )
+)
+
 
 class Inspecting:
     """Each question is answered by a module of its own, imported when somebody asks."""
 
+    twin_of: AgentRuntime | None = None  # the runtime this is a copy of, made to be looked into
     open_explorer: Any = None  # the one explorer of this runtime, closed when another is opened
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _INTERNAL]
 
     def lint(self, template: str | Callable[[State], str], *, extra: Iterable[str] = ()) -> Findings:
         """Tell what is wrong, or renders differently elsewhere, in a template; nothing is run.
@@ -31,7 +53,8 @@ class Inspecting:
         """
         from agentctx_nb.prompts.lint import lint_template
 
-        return lint_template(cast("AgentRuntime", self), template, extra=extra)
+        with short_errors(self):
+            return lint_template(cast("AgentRuntime", self), template, extra=extra)
 
     def reads(self) -> Reads:
         """Return who read which value, and the values nobody has read."""
@@ -43,10 +66,16 @@ class Inspecting:
         """Plant fake secrets, compose ``message``, render every view, and list each place one surfaced.
 
         Synchronous, as `compose` is. The planted secrets are gone again afterwards.
+
+        Raises
+        ------
+        CompositionRecursionError
+            A provider asks for a scan in which it would run again.
         """
         from agentctx_nb.secrecy.leak_scan import scan
 
-        return scan(cast("AgentRuntime", self), message)
+        with short_errors(self):
+            return scan(cast("AgentRuntime", self), message)
 
     def cache_lens(
         self, messages: Iterable[MessageLike], template: str | Callable[[State], str] | None = None
@@ -58,7 +87,8 @@ class Inspecting:
         """
         from agentctx_nb.looking.cache_lens import look_at
 
-        return look_at(cast("AgentRuntime", self), messages, template)
+        with short_errors(self):
+            return look_at(cast("AgentRuntime", self), messages, template)
 
     def settings_frame(self) -> Any:
         """Return every setting as a pandas DataFrame: key, value, type and the layer it comes from; secrets masked."""

@@ -12,6 +12,7 @@ from agentctx_nb.errors import DefinitionError, describe, did_you_mean, tracebac
 from agentctx_nb.log_fields import hidden, read_call, shown_value
 from agentctx_nb.log_records import RecentRecords
 from agentctx_nb.names import shown
+from agentctx_nb.views import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,9 +139,12 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         stack_info, depth = fields.pop("stack_info", False), fields.pop("stacklevel", 1)
         extra = hidden(fields.pop("extra", None), self._mask)
         message, given = read_call(first, args[1:])
-        message, fields = self._mask(message), hidden({**self._fields, **given, **fields}, self._mask)
+        message = printable(message, self._mask)
+        fields = hidden({**self._fields, **given, **fields}, self._mask)
         parts = [message] if message else []
         parts += [f"{name}={shown_value(value)}" for name, value in fields.items()]
+        # Values and message may hold percent signs: nothing is left to be formatted later.
+        said = printable(" ".join(parts), str)
         # Past this frame, that of the level's own method, and the one before it.
         steps = (depth if isinstance(depth, int) else 1) + 3
         file, line, function, stack = self.logger.findCaller(bool(stack_info), steps)
@@ -149,9 +153,7 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
             level,
             file,
             line,
-            " ".join(
-                parts
-            ),  # values and message may hold percent signs: nothing is left to be formatted later
+            said,
             (),
             None,
             function,
@@ -181,18 +183,17 @@ class RuntimeLogger(logging.LoggerAdapter[logging.Logger]):
         try:
             text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
         except Exception as exc:  # noqa: BLE001  its class, or what it holds, may be anything
-            record.exc_text = self._mask(
-                f"{describe(exc_info[1])} (its traceback cannot be shown: {type(exc).__name__})"
-            )
+            said = f"{describe(exc_info[1])} (its traceback cannot be shown: {type(exc).__name__})"
+            record.exc_text = printable(said, self._mask)
             return
-        record.exc_text = self._mask(text)
-        if record.exc_text == text:  # else a handler that formats on its own would write the secret
+        record.exc_text = printable(text, self._mask)
+        if record.exc_text == text:  # else a handler that formats on its own would write what is hidden
             record.exc_info = exc_info
 
     def _complain(self, what: str, error: Exception) -> None:
         """Say that a record was not written where the standard library would, on stderr."""
         if logging.raiseExceptions and sys.stderr is not None:
-            said = self._mask(f"{what} of the logger {self.logger.name} failed: {describe(error)}")
+            said = printable(f"{what} of the logger {self.logger.name} failed: {describe(error)}", self._mask)
             with suppress(Exception):
                 sys.stderr.write(said + "\n")
 

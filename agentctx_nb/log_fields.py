@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentctx_nb.bare import bare
 from agentctx_nb.errors import describe
 
 __all__ = ["hidden", "read_call", "shown_value"]
 
 _DEEPEST = 10  # levels that hold the next one twice would double what is written
+
+
+class _Written(str):
+    """The repr of an object with a secret covered in it, which is no text to put into quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str.__str__(self)
 
 
 def read_call(first: object, args: tuple[object, ...]) -> tuple[str, dict[str, Any]]:
@@ -47,7 +57,7 @@ def shown_value(value: object) -> str:
     if isinstance(value, BaseException):
         value = describe(value)
     try:
-        return repr(value)
+        return repr(bare(value))
     except KeyboardInterrupt:  # the user's own
         raise
     except BaseException:  # noqa: BLE001  whatever a repr raises, the record is worth more
@@ -66,9 +76,23 @@ def _hidden(value: Any, mask: Callable[[str], str], known: dict[int, Any], depth
             known[id(value)] = "<cycle>"
             known[id(value)] = _container(value, mask, known, depth + 1)
         return known[id(value)]
-    shown = shown_value(value)
+    in_words = isinstance(value, BaseException)
+    shown = describe(value) if in_words else shown_value(value)
     masked = mask(shown)
-    return value if masked == shown else masked
+    if masked == shown:
+        return value if _has_a_repr(value) else _Written(shown)
+    return masked if in_words else _Written(masked)
+
+
+def _has_a_repr(value: Any) -> bool:
+    """Tell whether a formatter may write ``value``: an int of 5,000 digits, as many a thing of theirs, raises."""
+    try:
+        repr(value)
+    except KeyboardInterrupt:  # the user's own
+        raise
+    except BaseException:  # noqa: BLE001  whatever a repr raises
+        return False
+    return True
 
 
 def _container(value: Any, mask: Callable[[str], str], known: dict[int, Any], depth: int) -> Any:

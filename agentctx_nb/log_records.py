@@ -56,20 +56,27 @@ class RecentRecords:
         self._kept.append(RecentRecord(record.created, record.levelname, message[:_LONGEST], plain, trace))
 
     def to_frame(self, mask: Callable[[str], str]) -> Any:
-        """Return the records as a pandas DataFrame: ``time`` (UTC), level, message, fields, exception.
-
-        They are masked once more: a secret may have been set after it was logged.
-        """
+        """Return the records as a pandas DataFrame: ``time`` (UTC), level, message, fields, exception."""
         import pandas as pd
 
         from agentctx_nb.frames import frame
+
+        rows = self.rows(mask)
+        made = frame(rows, ["time", "level", "message", "fields", "exception"])
+        made["time"] = pd.to_datetime([row[0] for row in rows], unit="s", utc=True)
+        return made
+
+    def rows(self, mask: Callable[[str], str]) -> list[tuple[Any, ...]]:
+        """Return what `to_frame` holds, row by row, the time in seconds since the epoch.
+
+        It is masked once more: a secret may have been set after it was logged.
+        """
         from agentctx_nb.render.masked import masked_copy
 
-        columns = ["time", "level", "message", "fields", "exception"]
-        rows = [(record.level, record.message, record.fields, record.exception) for record in self]
-        made = frame([(None, *(masked_copy(part, mask=mask) for part in row)) for row in rows], columns)
-        made["time"] = pd.to_datetime([record.created for record in self], unit="s", utc=True)
-        return made
+        rows = [
+            (record.created, record.level, record.message, record.fields, record.exception) for record in self
+        ]
+        return [(created, *(masked_copy(part, mask=mask) for part in row)) for created, *row in rows]
 
 
 def _plain(value: Any) -> Any:

@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
+from agentctx_nb.bare import bare
 from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.freeze import FrozenDict, copy_containers, freeze, thawed
-from agentctx_nb.names import known_fields, shown
+from agentctx_nb.names import counted, known_fields, shown
+from agentctx_nb.secrecy.secret_mask import mask_of_all, printed_fields
 
 __all__ = [
     "Content",
@@ -30,6 +32,8 @@ class Content:
     >>> content = Content("Is it raining?", user="ada")
     >>> content.text, content.user, content.source
     ('Is it raining?', 'ada', None)
+    >>> "source" in content, list(content)
+    (False, ['text', 'user'])
     """
 
     _sealed_type: ClassVar[type[Content]]  # set below, as of the two other classes
@@ -53,8 +57,14 @@ class Content:
 
     __hash__ = None  # type: ignore[assignment]  # it can be edited
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.__dict__
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dict__)
+
     def __repr__(self) -> str:
-        return f"Content({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+        return mask_of_all(f"Content({', '.join(f'{k}={bare(v)!r}' for k, v in self.__dict__.items())})")
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the attribute ``name``, or ``default`` when nobody gave it."""
@@ -65,9 +75,9 @@ class Content:
         return dict(self.__dict__)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Memory:
-    """One message, fact or document.
+    """One message, fact or document; printed it shows the fields that are set, and how long its vector is.
 
     Parameters
     ----------
@@ -82,8 +92,8 @@ class Memory:
     unique
         False where a near twin stood in the same table and room already.
 
-    >>> Memory("Is it raining?", room_id="lobby").content.text
-    'Is it raining?'
+    >>> Memory("Is it raining?", room_id="lobby", embedding=[0.6, 0.8])
+    Memory(content=Content(text='Is it raining?'), room_id='lobby', embedding=<2 floats>)
     """
 
     _sealed_type: ClassVar[type[Memory]]
@@ -126,6 +136,14 @@ class Memory:
         self.metadata = _as_metadata(metadata, "a Memory") if metadata else {}
         self.unique = unique
 
+    def __repr__(self) -> str:
+        said = [
+            f"{name}={_vector_text(value) if name == 'embedding' else repr(bare(value))}"
+            for name in _MEMORY_FIELDS  # there are none yet while it is unpickled
+            if (value := getattr(self, name, None)) is not None and not (name == "metadata" and not value)
+        ]
+        return mask_of_all(f"Memory({', '.join(said)})")
+
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Memory:
         """Read a dict in either spelling; a bare ``text`` stands for ``content``.
@@ -143,6 +161,13 @@ class Memory:
         found = {name: getattr(self, name) for name in _MEMORY_FIELDS}
         found["content"] = self.content.to_dict()
         return _set_ones(found)
+
+
+def _vector_text(embedding: Any) -> str:
+    try:
+        return f"<{counted(len(embedding), 'float')}>"
+    except Exception:  # noqa: BLE001  whatever somebody took for a vector
+        return f"<{type(embedding).__name__}>"
 
 
 @dataclass(slots=True)
@@ -163,6 +188,7 @@ class Entity:
     metadata: dict[str, Any] = field(default_factory=dict)
     created_at: int | None = None
     agent_id: str | None = None
+    __repr__ = printed_fields
 
     def __post_init__(self) -> None:
         if isinstance(self.names, str):

@@ -10,7 +10,7 @@ from agentctx_nb.errors import DefinitionError, DefinitionTypeError, did_you_mea
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["check_name", "counted", "first_line", "known_fields", "shown", "snake_case"]
+__all__ = ["check_name", "counted", "first_line", "kind_name", "known_fields", "shown", "snake_case"]
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_SHOWN = 80  # characters; an error is one line
@@ -26,13 +26,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def kind_name(value: object) -> str:
+    """Return the name of the class of ``value``, also where its metaclass has a name of its own or none to tell.
+
+    >>> kind_name(1.5)
+    'float'
+    """
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name
+
+
 def shown(value: object) -> str:
     """Return how an error names a wrong value: as written where that is short and always the same, else its kind.
 
     >>> shown("5s"), shown(object()), shown("x" * 1000)
     ("'5s'", 'an object', 'a long str')
     """
-    kind = type(value).__name__
+    kind = kind_name(value)
     try:
         text = repr(value)
     except KeyboardInterrupt:  # the user's own

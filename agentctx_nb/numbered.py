@@ -63,7 +63,7 @@ class Numbered(Generic[T]):
         """Return the entry of ``name``; raise the error of unknown names with the near ones if there is none."""
         entry = self._entries.get(name)
         if entry is None:
-            raise self._unknown(name, nearest_names(name, self._entries))
+            raise self._unknown(name, nearest_names(name, self._entries), list(self._entries))
         return entry
 
     def __iter__(self) -> Iterator[str]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
-from agentctx_nb.errors import DefinitionTypeError, TemplateError, UnknownPromptError
+from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.names import check_name, shown
-from agentctx_nb.secrecy.masked_errors import masked_error
+from agentctx_nb.short_errors import short_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agentctx_nb.numbered import Numbered, NumberedEntry
-    from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
     from agentctx_nb.templates import Prompt
     from agentctx_nb.usage.read_recorder import ReadRecorder
@@ -38,8 +37,31 @@ class PromptTemplate(str):
         template.name = name
         return template
 
+    def __repr__(self) -> str:
+        from agentctx_nb.secrecy.secret_mask import mask_of_all
+
+        return mask_of_all(super().__repr__())
+
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
         return (str(self),), {"name": self.name}
+
+
+class _ByName(dict[str, PromptTemplate]):
+    """Templates by name; one that is not there is asked for, so that the error names the near ones."""
+
+    def __init__(self, found: dict[str, PromptTemplate], ask: Callable[[str], Any]) -> None:
+        super().__init__(found)
+        self._ask = ask
+
+    def __repr__(self) -> str:
+        from agentctx_nb.secrecy.secret_mask import mask_of_all
+
+        return mask_of_all(super().__repr__())
+
+    def __missing__(self, name: str) -> PromptTemplate:
+        with short_errors(self):
+            found: PromptTemplate = self._ask(name).thing
+            return found
 
 
 class Prompting:
@@ -56,24 +78,23 @@ class Prompting:
         """
         from agentctx_nb.templates import check_template
 
-        if not isinstance(name, str) or not name.strip():
-            raise DefinitionTypeError(
-                f"the name of a prompt is a string that is not blank, not {shown(name)}"
-            )
-        if not isinstance(template, str):
-            raise DefinitionTypeError(f"the template of prompt {name} is a string, not {shown(template)}")
-        try:
+        with short_errors(self):
+            if not isinstance(name, str) or not name.strip():
+                raise DefinitionTypeError(
+                    f"the name of a prompt is a string that is not blank, not {shown(name)}"
+                )
+            if not isinstance(template, str):
+                raise DefinitionTypeError(f"the template of prompt {name} is a string, not {shown(template)}")
             check_template(str(template))
-        except TemplateError as exc:
-            raise masked_error(exc, cast("AgentRuntime", self).mask) from None
-        kept = PromptTemplate(template, name=name)
-        self._prompts.register(name, kept, origin=origin)
-        return kept
+            kept = PromptTemplate(template, name=name)
+            self._prompts.register(name, kept, origin=origin)
+            return kept
 
     def unregister_prompt(self, name: str) -> bool:
         """Remove a prompt; return whether there was one."""
-        check_name(name, of="a prompt")
-        return self._prompts.unregister(name)
+        with short_errors(self):
+            check_name(name, of="a prompt")
+            return self._prompts.unregister(name)
 
     @property
     def prompts(self) -> Mapping[str, PromptTemplate]:
@@ -86,15 +107,14 @@ class Prompting:
         'Hi Ada!'
         """
         entries = [(name, self._prompts.find(name)) for name in self._prompts]
-        return MappingProxyType({name: entry.thing for name, entry in entries if entry is not None})
+        found = {name: entry.thing for name, entry in entries if entry is not None}
+        return MappingProxyType(_ByName(found, self.registered_prompt))
 
     def registered_prompt(self, name: str) -> NumberedEntry[PromptTemplate]:
         """Return the prompt ``name`` (as ``.thing``) with its version; `UnknownPromptError` if there is none."""
-        check_name(name, of="a prompt")
-        try:
+        with short_errors(self):
+            check_name(name, of="a prompt")
             return self._prompts[name]
-        except UnknownPromptError as exc:  # which names others, and may be printed
-            raise masked_error(exc, cast("AgentRuntime", self).mask) from None
 
     def compose_prompt(
         self,
@@ -111,6 +131,12 @@ class Prompting:
         tag (``"keep"``). Raises `TemplateError` with line and column where the template cannot be read.
         What the template reads is noted for `reads`.
         """
+        from agentctx_nb.state import State
         from agentctx_nb.usage.watched_names import noted_prompt
 
-        return noted_prompt(self.read_recorder, state, template, extra=extra, missing=missing)
+        with short_errors(self):
+            if not isinstance(state, State):
+                raise DefinitionTypeError(
+                    f"compose_prompt takes a state first, as compose returns it, not {shown(state)}"
+                )
+            return noted_prompt(self.read_recorder, state, template, extra=extra, missing=missing)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeAlias
 from agentctx_nb.caution import caution
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, ResultError, did_you_mean
 from agentctx_nb.names import known_fields, shown
+from agentctx_nb.secrecy.secret_mask import printed_fields
 
 if TYPE_CHECKING:
     from agentctx_nb.keywords import KeywordMode
@@ -71,6 +72,8 @@ class Provider:
     ttl: float | None = None
     after: tuple[str, ...] = ()
     keyword_match: KeywordMode = "word"
+
+    __repr__ = printed_fields
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -181,6 +184,9 @@ class Part(tuple[str, dict[str, Any], Mapping[str, Any]]):
     def __new__(cls, text: str, values: dict[str, Any], data: Mapping[str, Any]) -> Self:
         """Put the three together."""
         return super().__new__(cls, (text, values, data))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
 
     text = property(itemgetter(0))
     values = property(itemgetter(1))

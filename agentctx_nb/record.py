@@ -7,7 +7,7 @@ from copy import deepcopy
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.errors import ProviderTimeoutError, describe
+from agentctx_nb.errors import ProviderTimeoutError, describe, place_of
 from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part
 
@@ -149,10 +149,22 @@ class Record:
             if i is not None:
                 row |= self._cost(i, self.run) | self._yield(i, tokens[i])
                 row["clashes"] = tuple(clashes.get(decision.provider, ()))
-            rows.append(ReportRow(**row))
+            error = None if i is None else self.errors.get(i)
+            rows.append(ReportRow(**row) if error is None else ReportRow(**row).placed(place_of(error)))
         total = (self.ended_ns - self.run.began_ns) / 1e6
         unknown = {**self.selection.awaited, **self.selection.unknown}
-        return Report(tuple(rows), unknown, counter_name, total, self.mask)
+        awaited = self._awaited_by(self.selection, self.snapshot)
+        return Report(tuple(rows), unknown, counter_name, total, self.mask, awaited)
+
+    @staticmethod
+    def _awaited_by(selection: Selection, snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
+        """Map each unknown name in ``after=`` to the providers of this composition that have it there."""
+        waits = [
+            (entry.name, entry.provider.after)
+            for entry in (selection.entries(snapshot) if selection.awaited else ())
+            if entry.provider.after
+        ]
+        return {name: tuple(one for one, after in waits if name in after) for name in selection.awaited}
 
     def clashes_by_provider(self) -> dict[str, list[tuple[str, str, str]]]:
         """Map each provider to the (key, winner, loser) it is the winner or the loser of."""

@@ -97,13 +97,14 @@ class Registry:
     def unregister(self, name: str) -> bool:
         """Remove the provider; say whether there was one."""
         with self._lock:
+            removed = self._entries.pop(name, None)
+            if removed is None:
+                return False
             if self.has_keywords:
                 self._index.remove(name)
             self._snapshot = None
-            removed = self._entries.pop(name, None)
-            if removed is not None:
-                self._history.keep(removed)
-            return removed is not None
+            self._history.keep(removed)
+            return True
 
     def earlier(self, name: str) -> tuple[Registered, ...]:
         """Return what stood under ``name`` before, oldest first: of a removed provider, its last version too.

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionTypeError
-from agentctx_nb.model import Entity, Memory, as_entity, as_message
+from agentctx_nb.model import Content, Entity, Memory, as_entity, as_message
 from agentctx_nb.names import shown
+from agentctx_nb.short_errors import short_errors
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,9 +58,10 @@ class Remembering:
         self, memory: MessageLike, table_name: str = "messages", *, unique: bool = False
     ) -> str:
         """Store a memory in a table and return its id; ``agent_id`` is this agent's where it is missing."""
-        given = self._ours(memory)
-        mark = await self.mark_for(given.embedding)
-        return await self.store.create_memory(given, table_name, unique=unique, mark=mark)
+        with short_errors(self):
+            given = self._ours(memory)
+            mark = await self.mark_for(given.embedding)
+            return await self.store.create_memory(given, table_name, unique=unique, mark=mark)
 
     async def create_memories(
         self,
@@ -74,14 +76,17 @@ class Remembering:
         The rows whose ids ``replacing`` names are gone with the same write, so that nobody sees old and new
         ones together or neither, even where the process is killed.
         """
-        if isinstance(memories, str | bytes | Mapping | Memory) or not isinstance(memories, Iterable):
-            raise DefinitionTypeError(f"create_memories takes a list of memories, not {shown(memories)}")
-        given = [self._ours(memory) for memory in memories]
-        embedded = next((memory.embedding for memory in given if memory.embedding is not None), None)
-        mark = await self.mark_for(embedded)
-        return await self.store.create_memories(
-            given, table_name, unique=unique, mark=mark, replacing=replacing
-        )
+        with short_errors(self):
+            if isinstance(memories, str | bytes | Mapping | Memory | Content) or not isinstance(
+                memories, Iterable
+            ):
+                raise DefinitionTypeError(f"create_memories takes a list of memories, not {shown(memories)}")
+            given = [self._ours(memory) for memory in memories]
+            embedded = next((memory.embedding for memory in given if memory.embedding is not None), None)
+            mark = await self.mark_for(embedded)
+            return await self.store.create_memories(
+                given, table_name, unique=unique, mark=mark, replacing=replacing
+            )
 
     def _ours(self, memory: MessageLike) -> Memory:
         given = as_message(memory)
@@ -99,33 +104,40 @@ class Remembering:
         """
         from agentctx_nb.memory.arguments import GET_MEMORIES, read_arguments
 
-        wanted = read_arguments(given, arguments, known=GET_MEMORIES, of="get_memories")
-        wanted.setdefault("table_name", "messages")
-        return await self.store.get_memories(**wanted)
+        with short_errors(self):
+            wanted = read_arguments(given, arguments, known=GET_MEMORIES, of="get_memories")
+            wanted.setdefault("table_name", "messages")
+            return await self.store.get_memories(**wanted)
 
     async def delete_memory(self, memory_id: str) -> bool:
         """Remove a memory; return whether it was there."""
-        return await self.store.delete_memory(memory_id)
+        with short_errors(self):
+            return await self.store.delete_memory(memory_id)
 
     async def delete_memories(self, table_name: str, *, room_id: str | None = None) -> int:
         """Remove all rows of a table, or of one room in it; return how many there were."""
-        return await self.store.delete_memories(table_name=table_name, room_id=room_id)
+        with short_errors(self):
+            return await self.store.delete_memories(table_name=table_name, room_id=room_id)
 
     async def get_memory_by_id(self, memory_id: str) -> Memory | None:
         """Return the memory, or None where there is none."""
-        return await self.store.get_memory_by_id(memory_id)
+        with short_errors(self):
+            return await self.store.get_memory_by_id(memory_id)
 
     async def get_entity_by_id(self, entity_id: str | None) -> Entity | None:
         """Return the entity, or None where there is none."""
-        return await self.store.get_entity_by_id(entity_id)
+        with short_errors(self):
+            return await self.store.get_entity_by_id(entity_id)
 
     async def create_entity(self, entity: Entity | Mapping[str, Any]) -> str:
         """Store an entity and return its id."""
-        return await self.store.create_entity(as_entity(entity))
+        with short_errors(self):
+            return await self.store.create_entity(as_entity(entity))
 
     async def update_entity(self, entity: Entity | Mapping[str, Any]) -> None:
         """Replace the entity of the same id."""
-        await self.store.update_entity(as_entity(entity))
+        with short_errors(self):
+            await self.store.update_entity(as_entity(entity))
 
 
 def check_store(given: object) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionTypeError, UnknownProviderError, nearest_names
 from agentctx_nb.names import counted, shown
-from agentctx_nb.views import MaskedDict
+from agentctx_nb.views import MaskedDict, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,14 +19,14 @@ _COLUMN_TYPES = {"ran": "bool", "chars": "int64", "tokens": "int64"} | dict.from
 )
 
 
-class _Masked:
-    """Where a row keeps its mask: beside its fields, of which a frame has a column each."""
+class _Beside:
+    """What a row keeps beside its fields, of which a frame has a column each."""
 
-    __slots__ = ("_mask",)
+    __slots__ = ("_mask", "_place")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportRow(_Masked):
+class ReportRow(_Beside):
     """What one composition did with one provider.
 
     ``outcome`` is ok, empty, failed, timed_out, cancelled, cached or skipped. ``ms`` and ``start_ms``
@@ -52,7 +52,7 @@ class ReportRow(_Masked):
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={getattr(self, name)!r}" for name in _NAMES)
-        return self.mask(f"ReportRow({given})")
+        return printable(f"ReportRow({given})", self.mask)
 
     @property
     def mask(self) -> Callable[[str], str]:
@@ -60,20 +60,31 @@ class ReportRow(_Masked):
         mask: Callable[[str], str] = getattr(self, "_mask", str)
         return mask
 
+    @property
+    def place(self) -> str:
+        """Where its error arose in the user's own code, as ``in get, line 4``; empty where that is not known."""
+        place: str = getattr(self, "_place", "")
+        return place
+
+    def placed(self, place: str) -> ReportRow:
+        """Return this very row, which knows from now on where its error arose."""
+        object.__setattr__(self, "_place", place)
+        return self
+
     def masked_by(self, mask: Callable[[str], str]) -> ReportRow:
         """Return this very row, printed with ``mask`` from now on."""
         object.__setattr__(self, "_mask", mask)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _row, (self.mask, *(getattr(self, name) for name in _NAMES))
+        return _row, (self.mask, self.place, *(getattr(self, name) for name in _NAMES))
 
 
 _NAMES = tuple(field.name for field in fields(ReportRow))
 
 
-def _row(mask: Callable[[str], str], *given: Any) -> ReportRow:
-    return ReportRow(*given).masked_by(mask)
+def _row(mask: Callable[[str], str], place: str, *given: Any) -> ReportRow:
+    return ReportRow(*given).masked_by(mask).placed(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,8 @@ class Report:
 
     ``unknown`` maps each such name to near ones; ``token_counter`` names what counted the tokens
     (``"estimate"`` is an estimate); ``total_ms`` is the wall time of the whole composition; ``mask``
-    hides secrets in what is shown.
+    hides secrets in what is shown; ``awaited_by`` maps an unknown name that stands in ``after=`` to the
+    providers that would wait for it.
     """
 
     rows: tuple[ReportRow, ...]
@@ -90,11 +102,13 @@ class Report:
     token_counter: str
     total_ms: float
     mask: Callable[[str], str] = str
+    awaited_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
             row.masked_by(self.mask)
         object.__setattr__(self, "unknown", MaskedDict(self.unknown, self.mask))
+        object.__setattr__(self, "awaited_by", MaskedDict(self.awaited_by, self.mask))
 
     def __iter__(self) -> Iterator[ReportRow]:
         return iter(self.rows)
@@ -140,7 +154,8 @@ class Report:
         ran = [row for row in self.rows if row.ran]
         failed = [row.provider for row in ran if row.outcome in ("failed", "timed_out")]
         tail = f"; failed: {', '.join(failed)}" if failed else ""
-        return self.mask(f"<Report: {len(ran)} of {counted(len(self.rows), 'provider')} ran{tail}>")
+        said = f"<Report: {len(ran)} of {counted(len(self.rows), 'provider')} ran{tail}>"
+        return printable(said, self.mask)
 
     def __str__(self) -> str:
         """Return the table as text: what a script or a log can show."""

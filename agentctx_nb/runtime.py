@@ -9,13 +9,12 @@ from agentctx_nb.acting import Acting
 from agentctx_nb.caution import caution
 from agentctx_nb.composition import compose
 from agentctx_nb.errors import (
-    DefinitionError,
     DefinitionTypeError,
     UnknownActionError,
     UnknownPromptError,
-    UnknownProviderError,
 )
 from agentctx_nb.inspecting import Inspecting
+from agentctx_nb.learning import Learning
 from agentctx_nb.log import RuntimeLogger
 from agentctx_nb.names import check_name, counted, first_line, shown
 from agentctx_nb.numbered import Numbered
@@ -25,10 +24,10 @@ from agentctx_nb.registry import Registered, Registry
 from agentctx_nb.remembering import check_store
 from agentctx_nb.running.flights import Flights
 from agentctx_nb.running.under_way import UnderWay
-from agentctx_nb.searching import Searching
-from agentctx_nb.secrecy.masked_errors import masked_error
+from agentctx_nb.searching import checked_embedder
 from agentctx_nb.selection import Match
 from agentctx_nb.settings import Settings
+from agentctx_nb.short_errors import short_errors
 from agentctx_nb.usage.read_recorder import ReadRecorder
 from agentctx_nb.usage.written import Written
 
@@ -48,7 +47,7 @@ __all__ = ["AgentRuntime"]
 CLOSE_SECONDS = 5.0  # for the clean-up of what is cancelled when a runtime closes
 
 
-class AgentRuntime(Searching, Acting, Prompting, Inspecting):
+class AgentRuntime(Learning, Acting, Prompting, Inspecting):
     """Providers, settings and memory of one agent, and the compositions made of them.
 
     Parameters
@@ -94,17 +93,20 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         count_tokens: Callable[[str], int] | None = None,
         agent_id: str | None = None,
     ) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise DefinitionTypeError(f"a runtime's name is a string that is not blank, not {shown(name)}")
-        for option, given in (("select", select), ("clock", clock), ("count_tokens", count_tokens)):
-            if given is not None and not callable(given):
-                raise DefinitionTypeError(f"{option} must be callable, not {shown(given)}")
-        check_store(store)
-        self.name = name
-        self.agent_id = name if agent_id is None else agent_id
-        self.settings = Settings(
+        self.settings = Settings(  # first, so that no error below shows a secret
             settings, secrets, defaults, env=env, env_prefix=env_prefix, env_file=env_file
         )
+        with short_errors(self):
+            if not isinstance(name, str) or not name.strip():
+                raise DefinitionTypeError(
+                    f"a runtime's name is a string that is not blank, not {shown(name)}"
+                )
+            for option, given in (("select", select), ("clock", clock), ("count_tokens", count_tokens)):
+                if given is not None and not callable(given):
+                    raise DefinitionTypeError(f"{option} must be callable, not {shown(given)}")
+            check_store(store)
+        self.name = name
+        self.agent_id = name if agent_id is None else agent_id
         self.logger = RuntimeLogger(name, mask=self.mask)
         self.registry = Registry()
         self.select = select
@@ -113,7 +115,8 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         self._store_given = store
         self._store: Store | None = None
         self._embedder_given = embedder
-        self._embedder = None
+        with short_errors(self):
+            self._embedder = None if embedder is None else checked_embedder(embedder)
         self._mark = None
         self._thresholds = {}
         self._count_tokens = count_tokens
@@ -137,18 +140,16 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         ``origin`` says where it comes from, for listings. Raises `DefinitionError` and leaves all as
         it was where the provider is written wrongly.
         """
-        try:
+        with short_errors(self):
             given = as_provider(provider)
-        except DefinitionError as exc:
-            raise masked_error(exc, self.mask) from None
-        if given.private and given.always_run and given.name not in self._warned_hidden:
-            # Before it is registered: where warnings are errors, it is not.
-            hidden = "is private and always runs: hidden from the list, yet in every text"
-            caution(f"provider {self.mask(given.name)} {hidden}")
-            self._warned_hidden.add(given.name)
-        self.registry.register(given, origin=origin)
-        self.flights.forget(given.name)
-        return given
+            if given.private and given.always_run and given.name not in self._warned_hidden:
+                # Before it is registered: where warnings are errors, it is not.
+                hidden = "is private and always runs: hidden from the list, yet in every text"
+                caution(f"provider {self.mask(given.name)} {hidden}")
+                self._warned_hidden.add(given.name)
+            self.registry.register(given, origin=origin)
+            self.flights.forget(given.name)
+            return given
 
     def provider(
         self, name: str | None = None, **fields: Any
@@ -181,9 +182,10 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
 
     def unregister_provider(self, name: str) -> bool:
         """Remove a provider; return whether there was one."""
-        check_name(name, of="a provider")
-        self.flights.forget(name)
-        return self.registry.unregister(name)
+        with short_errors(self):
+            check_name(name, of="a provider")
+            self.flights.forget(name)
+            return self.registry.unregister(name)
 
     @property
     def providers(self) -> list[Provider]:
@@ -197,15 +199,14 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
 
     def get_provider(self, name: str) -> Provider:
         """Return the provider ``name``; raise `UnknownProviderError` with near names if there is none."""
-        return self.registered(name).provider
+        with short_errors(self):
+            return self.registered(name).provider
 
     def registered(self, name: str) -> Registered:
         """Return the provider ``name`` with its version, its place and where it came from."""
-        check_name(name, of="a provider")
-        try:
+        with short_errors(self):
+            check_name(name, of="a provider")
             return self.registry[name]
-        except UnknownProviderError as exc:  # which names others, and may be printed
-            raise masked_error(exc, self.mask) from None
 
     def match(self, text: str) -> Match:
         """Tell which dynamic providers ``text`` would wake, and which nearly, without running any.
@@ -215,14 +216,15 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         >>> runtime.match("the train leaves").near_misses
         [NearMiss(provider='WEATHER', keyword='rain', word='train')]
         """
-        if not isinstance(text, str):
-            raise DefinitionTypeError(f"match takes the text of a message, not {shown(text)}")
-        read = self.registry.read_index
-        return Match(
-            read(lambda index: index.match(text)),
-            lambda: read(lambda index: index.near_misses(text)),
-            self.mask,
-        )
+        with short_errors(self):
+            if not isinstance(text, str):
+                raise DefinitionTypeError(f"match takes the text of a message, not {shown(text)}")
+            read = self.registry.read_index
+            return Match(
+                read(lambda index: index.match(text)),
+                lambda: read(lambda index: index.near_misses(text)),
+                self.mask,
+            )
 
     # Composition --------------------------------------------------------------------------
 
@@ -267,21 +269,22 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         CompositionRecursionError
             A provider composes itself.
         """
-        composition = self._under_way.begin()
-        try:
-            return await compose(
-                self,
-                message,
-                include=include_list,
-                only=only_include,
-                strict=strict,
-                timeout=timeout,
-                skip_cache=skip_cache,
-                previous=previous,
-                refresh=refresh,
-            )
-        finally:
-            self._under_way.end(composition)
+        with short_errors(self):
+            composition = self._under_way.begin()
+            try:
+                return await compose(
+                    self,
+                    message,
+                    include=include_list,
+                    only=only_include,
+                    strict=strict,
+                    timeout=timeout,
+                    skip_cache=skip_cache,
+                    previous=previous,
+                    refresh=refresh,
+                )
+            finally:
+                self._under_way.end(composition)
 
     def compose(
         self,
@@ -293,7 +296,8 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         """Do what `compose_state` does, synchronously: in a script, in a cell, under a running loop."""
         from agentctx_nb.bridge import run_sync
 
-        return run_sync(lambda: self.compose_state(message, include_list, only_include, **options))
+        with short_errors(self):
+            return run_sync(lambda: self.compose_state(message, include_list, only_include, **options))
 
     # Settings, time, counting -------------------------------------------------------------
 
@@ -309,11 +313,13 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
         ``type`` is ``int``, ``bool``, ``list``, ``Path``, an ``Enum`` or any callable; see `Settings.get`.
         Raises `SettingError`, which shows no secret, where the value is none of that type.
         """
-        return self.settings.get(key, default, type=type)
+        with short_errors(self):
+            return self.settings.get(key, default, type=type)
 
     def set_setting(self, key: str, value: Any, *, secret: bool = False) -> None:
         """Set a setting, or a secret; None clears the key at both."""
-        self.settings.set(key, value, secret=secret)
+        with short_errors(self):
+            self.settings.set(key, value, secret=secret)
 
     @property
     def mask(self) -> SecretMask:
@@ -351,7 +357,7 @@ class AgentRuntime(Searching, Acting, Prompting, Inspecting):
     async def close(self) -> None:
         """Cancel what runs, in any thread, do what `on_close` was given, and close the store.
 
-        Called from inside a provider, it leaves the compositions around that one to their end.
+        Called from inside a provider or an action, it leaves what runs around that one to its end.
         """
         await self._under_way.cancel(seconds=CLOSE_SECONDS)
         while self._to_close:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError
-from agentctx_nb.names import shown
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, did_you_mean
+from agentctx_nb.names import counted, shown
 from agentctx_nb.remembering import Remembering
+from agentctx_nb.short_errors import short_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from os import PathLike
     from typing import Literal
 
     from agentctx_nb.explaining import SearchExplanation
-    from agentctx_nb.knowledge.learned import Learned
+    from agentctx_nb.log import RuntimeLogger
     from agentctx_nb.memory.store import EmbedderMark
     from agentctx_nb.model import Memory
     from agentctx_nb.running.threads import WorkerThreads
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
     Kind = Literal["query", "document"]
 
-__all__ = ["Searching"]
+__all__ = ["Searching", "checked_embedder"]
 
 SAMPLED_ROWS = 2000  # of a table, to see how near texts are to each other that have nothing in common
-SAMPLED_PAIRS = 2000
 FEW_ROWS = 500
+KEPT_THRESHOLDS = 1000
 NEAR_THE_CUT = 5  # rejected candidates an explanation shows
 REEMBED_BATCH = 256
+MOST_TABLES = 10  # named in one line
+BATCH_OF_ZEROS = 8  # texts; one or two may hold no word an embedder knows
 
 
 class Searching(Remembering):
@@ -52,7 +54,9 @@ class Searching(Remembering):
     _embedder_given: Any
     _embedder: Embedder | None
     _mark: EmbedderMark | None
-    _thresholds: dict[str, tuple[int, float]]
+    _thresholds: dict[tuple[str | None, ...], tuple[int, int, float]]  # rows of table and scope, threshold
+    _told_of_zeros = False
+    logger: RuntimeLogger
 
     @property
     def mask(self) -> Callable[[str], str]:
@@ -72,10 +76,9 @@ class Searching(Remembering):
     def embedder(self) -> Embedder:
         """What turns texts into vectors: the one given, else the table of words that comes with the package."""
         if self._embedder is None:
-            from agentctx_nb.search.embedder import as_embedder, default_embedder
+            from agentctx_nb.search.embedder import default_embedder
 
-            given = self._embedder_given
-            self._embedder = default_embedder() if given is None else as_embedder(given)
+            self._embedder = default_embedder()
         return self._embedder
 
     async def embed(self, text: str, *, kind: Kind = "query") -> Any:
@@ -84,22 +87,39 @@ class Searching(Remembering):
         ``kind`` is ``"document"`` for what is stored and ``"query"`` for what is asked; some embedders
         treat them differently.
         """
-        if not isinstance(text, str):
-            raise DefinitionTypeError(f"embed takes a text, not {shown(text)}")
-        return (await self.embed_many([text], kind=kind))[0]
+        with short_errors(self):
+            if not isinstance(text, str):
+                raise DefinitionTypeError(f"embed takes a text, not {shown(text)}")
+            return (await self.embed_many([text], kind=kind))[0]
 
     async def embed_many(self, texts: Sequence[str], *, kind: Kind = "document") -> Any:
         """Return the vectors of many texts as one float32 array, a row each."""
         from agentctx_nb.search.embedder import embed_async
 
-        if isinstance(texts, str) or not isinstance(texts, Sequence):
-            raise DefinitionTypeError(
-                f"embed_many takes a list of texts, not {shown(texts)}; embed takes one"
-            )
-        for text in texts:
-            if not isinstance(text, str):
-                raise DefinitionTypeError(f"embed_many takes texts, but one is {shown(text)}")
-        return await embed_async(self.embedder, texts, kind, run=self.threads.run)
+        with short_errors(self):
+            if isinstance(texts, str) or not isinstance(texts, Sequence):
+                raise DefinitionTypeError(
+                    f"embed_many takes a list of texts, not {shown(texts)}; embed takes one"
+                )
+            for text in texts:
+                if not isinstance(text, str):
+                    raise DefinitionTypeError(f"embed_many takes texts, but one is {shown(text)}")
+            vectors = await embed_async(self.embedder, texts, kind, run=self.threads.run)
+            if not vectors.any() and any(text.strip() for text in texts):
+                self._tell_of_zeros(len(texts), kind)
+            return vectors
+
+    def _tell_of_zeros(self, count: int, kind: Kind) -> None:
+        """Say that what was embedded will never be found, or find anything; of a whole batch it is an error."""
+        said = f"embedder {self.embedder.name} gives nothing but zeros for {counted(count, 'text')}"
+        if kind == "query":
+            self.logger.warning("%s, so that no row is near it", said)
+            return
+        if count >= BATCH_OF_ZEROS and self._embedder_given is not None:
+            raise DefinitionError(f"{said}, so that none could be found; is its model loaded?")
+        if not self._told_of_zeros:  # once: a table is embedded batch by batch
+            self._told_of_zeros = True
+            self.logger.warning("%s; a row with such a vector is never found", said)
 
     async def embedder_mark(self) -> EmbedderMark:
         """Return the name, dimension and fingerprint that a table remembers of its embedder."""
@@ -152,10 +172,14 @@ class Searching(Remembering):
         DefinitionError
             The vector has another dimension than the table, or holds NaN or infinity.
         """
-        wanted = await self._read_search(given, arguments, of="search_memories")
-        wanted["match_threshold"], _ = await self._threshold(wanted)
-        mark = await self.mark_for(wanted["embedding"])
-        return await self.store.search_memories(**wanted, mark=mark)
+        with short_errors(self):
+            wanted = await self._read_search(given, arguments, of="search_memories")
+            wanted["match_threshold"], _ = await self._threshold(wanted)
+            mark = await self.mark_for(wanted["embedding"])
+            hits = await self.store.search_memories(**wanted, mark=mark)
+            if not hits:
+                await self._say_if_misnamed(wanted["table_name"])
+            return hits
 
     async def explain_search(
         self, given: Mapping[str, Any] | None = None, /, **arguments: Any
@@ -168,70 +192,86 @@ class Searching(Remembering):
         """
         from agentctx_nb.explaining import Candidate, SearchExplanation, first_that, judge
 
-        wanted = await self._read_search(given, arguments, of="explain_search")
-        threshold, threshold_from = await self._threshold(wanted)
-        count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
-        wanted["match_threshold"] = None
-        wanted["mark"] = await self.mark_for(wanted["embedding"])
-        most = None if count is None else count + NEAR_THE_CUT
-        ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
-        rules = {"room_id": room_id, "threshold": threshold, "count": count}
-        candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
-        notes = []
-        if room_id is not None:
-            others, looked_at = await first_that(
-                lambda most: self.store.search_memories(**wanted, room_id=None, count=most),
-                lambda memory: memory.room_id != room_id,
+        with short_errors(self):
+            wanted = await self._read_search(given, arguments, of="explain_search")
+            threshold, threshold_from = await self._threshold(wanted)
+            count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
+            wanted["match_threshold"] = None
+            wanted["mark"] = await self.mark_for(wanted["embedding"])
+            most = None if count is None else count + NEAR_THE_CUT
+            ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
+            rules = {"room_id": room_id, "threshold": threshold, "count": count}
+            candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
+            notes = []
+            if room_id is not None:
+                others, looked_at = await first_that(
+                    lambda most: self.store.search_memories(**wanted, room_id=None, count=most),
+                    lambda memory: memory.room_id != room_id,
+                    enough=NEAR_THE_CUT,
+                )
+                candidates += judge(others, **rules, near=NEAR_THE_CUT)
+                if looked_at is not None:
+                    notes.append(f"other rooms: the best {looked_at:,} rows")
+            unfit = ("embedding", "query", "match_threshold", "approximate", "mark")
+            conditions = {name: value for name, value in wanted.items() if name not in unfit}
+            blind, looked_at = await first_that(
+                lambda most: self.store.get_memories(**conditions, room_id=room_id, count=most),
+                lambda memory: memory.embedding is None,
                 enough=NEAR_THE_CUT,
             )
-            candidates += judge(others, **rules, near=NEAR_THE_CUT)
+            candidates += [Candidate(memory, None, "no embedding") for memory in blind]
             if looked_at is not None:
-                notes.append(f"other rooms: the best {looked_at:,} rows")
-        unfit = ("embedding", "query", "match_threshold", "approximate", "mark")
-        conditions = {name: value for name, value in wanted.items() if name not in unfit}
-        blind, looked_at = await first_that(
-            lambda most: self.store.get_memories(**conditions, room_id=room_id, count=most),
-            lambda memory: memory.embedding is None,
-            enough=NEAR_THE_CUT,
-        )
-        candidates += [Candidate(memory, None, "no embedding") for memory in blind]
-        if looked_at is not None:
-            notes.append(f"no embedding: the newest {looked_at:,} rows")
-        return SearchExplanation(tuple(candidates), threshold, threshold_from, self.mask, "; ".join(notes))
+                notes.append(f"no embedding: the newest {looked_at:,} rows")
+            if not candidates:
+                await self._say_if_misnamed(wanted["table_name"])
+            return SearchExplanation(
+                tuple(candidates), threshold, threshold_from, self.mask, "; ".join(notes)
+            )
 
-    async def auto_threshold(self, table_name: str = "documents") -> float:
-        """Return the cosine that one in a hundred random pairs of a table reaches.
+    async def auto_threshold(
+        self,
+        table_name: str = "documents",
+        *,
+        room_id: str | None = None,
+        entity_id: str | None = None,
+        agent_id: str | None = None,
+        world_id: str | None = None,
+    ) -> float:
+        """Return the cosine that one in a hundred random pairs reaches of a table, or of one room in it.
 
         Texts below it are no nearer to a query than texts are to each other by chance. It is taken from
-        2,000 pairs of the newest 2,000 rows and kept until the table has grown or shrunk by a tenth. In a
-        table of fewer than 500 vectors most texts have their subject in common, so there it is no higher
-        than the embedder's own default.
+        2,000 pairs of the newest 2,000 rows that meet the conditions, without pairs that say the same, and
+        kept until a tenth of them may have come or gone. Among fewer than 500 vectors most texts have their
+        subject in common, so there it is no higher than the embedder's own default.
         """
+        from agentctx_nb.chance import chance_threshold, distinct_vectors
         from agentctx_nb.memory.checks import check_table_name
 
-        check_table_name(table_name)
-        rows = (await self.store.stats()).memories.get(table_name, 0)
-        known = self._thresholds.get(table_name)
-        if known is not None and abs(rows - known[0]) <= known[0] / 10:
-            return known[1]
-        import numpy as np
-
-        sample = await self.store.get_memories(table_name=table_name, count=SAMPLED_ROWS)
-        vectors = np.array([m.embedding for m in sample if m.embedding is not None], dtype=np.float32)
-        if len(vectors):
-            lengths = np.linalg.norm(vectors, axis=1)
-            vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
-        if len(vectors) < 2:
-            return self.embedder.default_threshold
-        random = np.random.default_rng(0)  # the same table, the same cut
-        one, other = random.integers(0, len(vectors), (2, SAMPLED_PAIRS))
-        apart = one != other
-        scores = np.einsum("ij,ij->i", vectors[one[apart]], vectors[other[apart]])
-        threshold = float(np.clip(np.quantile(scores, 0.99), -1.0, 1.0)) if len(scores) else 1.0
-        if len(vectors) < FEW_ROWS:
-            threshold = min(threshold, self.embedder.default_threshold)
-        self._thresholds[table_name] = (rows, threshold)
-        return threshold
+        with short_errors(self):
+            check_table_name(table_name)
+            scope: dict[str, Any] = {
+                "room_id": room_id,
+                "entity_id": entity_id,
+                "agent_id": agent_id,
+                "world_id": world_id,
+            }
+            rows = (await self.store.stats()).memories.get(table_name, 0)
+            key = (table_name, *scope.values())
+            known = self._thresholds.get(key)
+            if known is not None and abs(rows - known[0]) <= known[1] / 10:
+                return known[2]
+            sample = await self.store.get_memories(table_name=table_name, count=SAMPLED_ROWS, **scope)
+            vectors = distinct_vectors(sample)
+            threshold = chance_threshold(vectors)
+            if threshold is None:
+                return self.embedder.default_threshold
+            if len(vectors) < FEW_ROWS:
+                threshold = min(threshold, self.embedder.default_threshold)
+            if len(self._thresholds) >= KEPT_THRESHOLDS:
+                self._thresholds.clear()
+            # How many rows the scope has, or at least has: a tenth of them is what may change.
+            self._thresholds[key] = (rows, rows if not any(scope.values()) else len(sample), threshold)
+            return threshold
 
     async def reembed(self, table_name: str, *, progress: Callable[[int, int], Any] | None = None) -> int:
         """Make the vectors of a table anew with this runtime's embedder; return how many there are.
@@ -243,36 +283,36 @@ class Searching(Remembering):
         """
         from agentctx_nb.memory.store import MissingVectorsError
 
-        if progress is not None and not callable(progress):
-            raise DefinitionTypeError(
-                f"progress is called as progress(done, total); {shown(progress)} is no function"
-            )
-        rows = await self.store.get_memories(table_name=table_name)
-        memories = [m for m in rows if m.embedding is not None]
-        vectors: dict[str, Any] = {}
-        while True:
-            for start in range(0, len(memories), REEMBED_BATCH):
-                batch = memories[start : start + REEMBED_BATCH]
-                made = await self.embed_many([m.content.text or "" for m in batch])
-                vectors.update(zip([str(m.id) for m in batch], made, strict=True))
-                if progress is not None:
-                    progress(len(vectors), len(memories))
-            try:
-                await self.store.replace_embeddings(table_name, vectors, await self.embedder_mark())
-            except MissingVectorsError as exc:  # rows that were written meanwhile; nothing was changed
-                found = [await self.store.get_memory_by_id(memory_id) for memory_id in exc.missing]
-                memories = [memory for memory in found if memory is not None]
-            else:
-                self._thresholds.pop(table_name, None)
-                return len(vectors)
-
-    async def learn(
-        self, path: str | PathLike[str], *, table_name: str = "documents", **options: Any
-    ) -> Learned:
-        """Keep a table up to date with a file or a folder of documents; see `agentctx_nb.knowledge.learn`."""
-        from agentctx_nb.knowledge.learn import learn
-
-        return await learn(self, path, table_name=table_name, **options)
+        with short_errors(self):
+            if progress is not None and not callable(progress):
+                raise DefinitionTypeError(
+                    f"progress is called as progress(done, total); {shown(progress)} is no function"
+                )
+            rows = await self.store.get_memories(table_name=table_name)
+            memories = [m for m in rows if m.embedding is not None]
+            vectors: dict[str, Any] = {}
+            while True:
+                for start in range(0, len(memories), REEMBED_BATCH):
+                    batch = memories[start : start + REEMBED_BATCH]
+                    made = await self.embed_many([m.content.text or "" for m in batch])
+                    vectors.update(zip([str(m.id) for m in batch], made, strict=True))
+                    if progress is not None:
+                        progress(len(vectors), len(memories))
+                if memories and not any(vector.any() for vector in vectors.values()):
+                    raise DefinitionError(
+                        f"embedder {self.embedder.name} gives nothing but zeros for the texts of table "
+                        f"{table_name!r}, so that none could be found; the table keeps the vectors it has"
+                    )
+                try:
+                    await self.store.replace_embeddings(table_name, vectors, await self.embedder_mark())
+                except MissingVectorsError as exc:  # rows that were written meanwhile; nothing was changed
+                    found = [await self.store.get_memory_by_id(memory_id) for memory_id in exc.missing]
+                    memories = [memory for memory in found if memory is not None]
+                else:
+                    self._thresholds.clear()
+                    if not vectors:
+                        await self._say_if_misnamed(table_name)
+                    return len(vectors)
 
     async def _read_search(
         self, given: Mapping[str, Any] | None, arguments: Mapping[str, Any], *, of: str
@@ -288,14 +328,32 @@ class Searching(Remembering):
             wanted["embedding"] = await self.embed(query)
         return wanted
 
+    async def _say_if_misnamed(self, table_name: str) -> None:
+        """Log that a table holds nothing where another one does, and what the nearest name is."""
+        tables = (await self.store.stats()).memories
+        if table_name in tables or not tables:
+            return
+        near = did_you_mean(table_name, tables)
+        said = near or "; there are " + ", ".join(map(repr, sorted(tables)[:MOST_TABLES]))
+        # Without a near name it may just be empty still.
+        self.logger.log("warning" if near else "info", "table %r holds nothing%s", table_name, said)
+
     async def _threshold(self, wanted: dict[str, Any]) -> tuple[float | None, str]:
         from agentctx_nb.memory.checks import check_count, check_threshold
 
         check_count(wanted.get("count"))
         threshold = wanted.get("match_threshold")
         if isinstance(threshold, str) and threshold == "auto":
-            return await self.auto_threshold(wanted["table_name"]), "auto"
+            scope = {name: wanted.get(name) for name in ("room_id", "entity_id", "agent_id", "world_id")}
+            return await self.auto_threshold(wanted["table_name"], **scope), "auto"
         if isinstance(threshold, str):
             raise DefinitionError(f"match_threshold is a cosine, None or 'auto', not {shown(threshold)}")
         threshold = check_threshold(threshold)
         return (threshold, "given") if threshold else (None, "none")
+
+
+def checked_embedder(given: Any) -> Embedder:
+    """Return what was given as an embedder, which is asked nothing yet; raise where it can be none."""
+    from agentctx_nb.search.embedder import as_embedder
+
+    return as_embedder(given)

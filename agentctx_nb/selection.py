@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Match", "Selection", "apply_edits", "decide", "names_of", "select"]
 
 
+_SHOWN = 5  # near misses
+
+
 class Decision(NamedTuple):
     """Whether one registered provider runs, and why in a person's words.
 
@@ -56,7 +59,10 @@ class Match:
         return [miss.masked_by(self._mask) for miss in self._find_near_misses()]
 
     def __repr__(self) -> str:
-        return f"Match(woken={self.woken!r})"
+        near = self.near_misses
+        more = f", … {len(near) - _SHOWN:,} more" if len(near) > _SHOWN else ""
+        missed = f", near_misses=[{', '.join(map(repr, near[:_SHOWN]))}{more}]" if near else ""
+        return f"Match(woken={self.woken!r}{missed})"
 
 
 class Selection(NamedTuple):

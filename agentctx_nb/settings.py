@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.caution import caution
-from agentctx_nb.errors import DefinitionTypeError, SettingError
+from agentctx_nb.errors import DefinitionTypeError, SettingError, theirs
 from agentctx_nb.names import shown
+from agentctx_nb.secrecy.named_secrets import (
+    named_parts,
+    names_a_secret,
+    texts_to_hide,
+    with_named_replaced,
+)
 from agentctx_nb.secrecy.secret_mask import SecretMask
+from agentctx_nb.short_errors import short_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,10 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Settings"]
 
 _SWITCHES = {"true": True, "false": False}
-# An environment has no secrets layer, so its names have to say what is one.
-_SECRET_WORDS = frozenset(
-    ("KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "CREDENTIAL")
-)
 
 
 class _Found(NamedTuple):
@@ -78,11 +81,14 @@ class Settings:
         self._warned: set[str] = set()
         for key, value in self._secrets.items():
             self._hide(key, value)
+        for layer in (self._settings, self._defaults):
+            self._hide_named(layer)
         self._env_file: dict[str, str] = {}
         if env_file is not None:
             from agentctx_nb.env_file import read_env_file
 
-            self._env_file = self._hidden_file(read_env_file(env_file))
+            with short_errors(self):
+                self._env_file = self._hidden_file(read_env_file(env_file))
 
     def get(
         self,
@@ -120,7 +126,8 @@ class Settings:
     def set(self, key: str, value: Any, *, secret: bool = False) -> None:
         """Put ``value`` into the settings layer, or the secrets layer; ``None`` clears ``key`` in both.
 
-        What was secret once stays masked, since earlier outputs may still hold it.
+        What was secret once stays masked, since earlier outputs may still hold it. A setting whose name
+        says it is a secret is masked as one, unless it is short or reads as plain words.
         """
         _checked_key(key)
         if value is None:
@@ -130,25 +137,35 @@ class Settings:
             self._hide(key, value)
             self._secrets[key] = value
         else:
+            self._hide_named({key: value})
             self._settings[key] = value
 
     def to_frame(self) -> Any:
         """Return every setting as a pandas DataFrame for display, ordered by key; secrets are masked.
 
         Columns: ``key``, ``value``, ``type``, ``layer``, ``shadowed`` (the layers below that have it too). A
-        value whose name says it is a secret is hidden here whatever its layer. Of the environment it holds
-        what ``env_prefix`` lets in, and what was read so far.
+        value whose name says it is a secret is hidden here whatever its layer: as ``[secret KEY]`` where it is
+        masked everywhere, as ``[hidden KEY]`` where it is too short or too plain a word for that. Of the
+        environment it holds what ``env_prefix`` lets in, and what was read so far.
         """
         from agentctx_nb.frames import frame
+
+        return frame(self.rows(), ["key", "value", "type", "layer", "shadowed"])
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return what `to_frame` holds, row by row."""
         from agentctx_nb.render.masked import masked_copy
 
         rows = []
         for key in self._keys():
             found, *below = self._layers_of(key)
-            value = self._label(key) if found.hidden else masked_copy(found.value, mask=self.mask)
+            if found.hidden:
+                value: Any = self._label(key, found)
+            else:
+                value = masked_copy(with_named_replaced(key, found.value, self._named), mask=self.mask)
             shadowed = tuple([each.layer for each in below])
             rows.append((self.mask(key), value, type(found.value).__name__, found.layer, shadowed))
-        return frame(rows, ["key", "value", "type", "layer", "shadowed"])
+        return rows
 
     def replaced(self, replace: Callable[[str, Any], Any]) -> Settings:
         """Return a copy in which each secret ``key`` has the value ``replace(key, value)``, hidden as it was.
@@ -158,15 +175,19 @@ class Settings:
 
         def swapped(layer: Mapping[str, Any], *, all_secret: bool = False) -> dict[str, Any]:
             return {
-                key: replace(key, value)
-                if value is not None and (all_secret or _names_a_secret(key))
-                else value
+                key: replace(key, value) if all_secret else with_named_replaced(key, value, replace)
                 for key, value in layer.items()
+                if value is not None
             }
 
-        copied = Settings(
-            swapped(self._settings), swapped(self._secrets, all_secret=True), swapped(self._defaults)
-        )
+        copied = Settings(secrets=swapped(self._secrets, all_secret=True))
+        copied._settings, copied._defaults = swapped(self._settings), swapped(self._defaults)
+        for layer, twin in ((self._settings, copied._settings), (self._defaults, copied._defaults)):
+            for key, fakes in twin.items():
+                pairs = zip(named_parts(key, layer[key]), named_parts(key, fakes), strict=True)
+                for (path, part), (_, fake) in pairs:
+                    if next(texts_to_hide(path, part), None):  # else it is masked in no copy either
+                        copied._hide_named({path: fake})
         copied._prefixes = self._prefixes
         let_in = {name: value for name, value in self._variables().items() if name.startswith(self._prefixes)}
         copied._environ = swapped(let_in)
@@ -187,16 +208,16 @@ class Settings:
         """Yield the value of ``key`` in each layer that has one, the first first."""
         for layer, values in (("secret", self._secrets), ("setting", self._settings)):
             if values.get(key) is not None:
-                yield _Found(values[key], layer, layer == "secret" or _names_a_secret(key))
+                yield _Found(values[key], layer, layer == "secret" or names_a_secret(key))
         value = self._from_environment(key)
         if value is not None:
-            yield _Found(value, "environment", _names_a_secret(key))
+            yield _Found(value, "environment", names_a_secret(key))
         for name in dict.fromkeys([*(prefix + key for prefix in self._prefixes), key]):
             if name in self._env_file:
-                yield _Found(self._env_file[name], ".env", _names_a_secret(key))
+                yield _Found(self._env_file[name], ".env", names_a_secret(key))
                 break
         if self._defaults.get(key) is not None:
-            yield _Found(self._defaults[key], "default", _names_a_secret(key))
+            yield _Found(self._defaults[key], "default", names_a_secret(key))
 
     def _keys(self) -> list[str]:
         keys = {
@@ -224,19 +245,30 @@ class Settings:
         except Exception as exc:  # noqa: BLE001  whatever a callable of theirs raises
             failed = exc
         told, value = str(failed), shown(found.value)
-        secret = found.hidden or self.mask(told + value) != told + value
+        secret = (
+            found.hidden
+            or self.mask(told + value) != told + value
+            or next(named_parts(key, found.value), None) is not None
+        )
         where = {"secret": "the secrets", "setting": "the settings", "default": "the defaults"}.get(
             found.layer, f"the {found.layer.replace('.env', '.env file')}"
         )
         said = f"the setting {self.mask(key)}, from {where}, is no {type_name(wanted)}: "
-        said += self._label(key) if secret else value
+        said += self._label(key, found) if secret else value
         if told and not secret and wanted not in (int, float):  # those repeat the value
             said += f"; {told}"
         # The cause would print the value, in its message or in the line that raised it.
-        raise SettingError(said, key=key, layer=found.layer) from (None if secret else failed)
+        raise SettingError(said, key=key, layer=found.layer) from (None if secret else theirs(failed))
 
-    def _label(self, key: str) -> str:
-        return self.mask(f"[secret {key}]")
+    def _label(self, key: str, found: _Found) -> str:
+        """Return what stands for a value that is not shown; only one that is masked everywhere is a secret."""
+        named_only = found.layer in ("setting", "default") and found.hidden
+        masked = not named_only or next(texts_to_hide(key, found.value), None) is not None
+        return self.mask(f"[secret {key}]" if masked else f"[hidden {key}]")
+
+    def _named(self, path: str, part: Any) -> str:
+        """Return what stands for a part of a setting whose own name says that it is a secret."""
+        return self._label(path, _Found(part, "setting", hidden=True))
 
     def _variables(self) -> Mapping[str, str]:
         if self._environ is not None:
@@ -250,16 +282,22 @@ class Settings:
             value = self._variables().get(prefix + key)
             if value is not None:
                 self._read.add(key)
-                if _names_a_secret(key):
+                if names_a_secret(key):
                     self.mask.add(key, value)
                 return value
         return None
 
     def _hidden_file(self, found: dict[str, str]) -> dict[str, str]:
         for key, value in found.items():
-            if _names_a_secret(key):
+            if names_a_secret(key):
                 self.mask.add(key, value)
         return found
+
+    def _hide_named(self, layer: Mapping[str, Any]) -> None:
+        for key, value in layer.items():
+            for path, part in named_parts(key, value):
+                for text in texts_to_hide(path, part):
+                    self.mask.add(path, text)
 
     def _hide(self, key: str, value: Any) -> None:
         from agentctx_nb.secrecy.masking import SHORTEST_MASKED, secret_texts
@@ -271,17 +309,6 @@ class Settings:
                 f"the secret {key!r} is shorter than {SHORTEST_MASKED} characters and cannot be masked "
                 "in outputs; use a longer one"
             )
-
-
-def _names_a_secret(key: str) -> bool:
-    """Tell whether ``key`` ends in a word for a secret, as STOCK_API_KEY, apiToken or DB_PASSWORDS_2 do."""
-    import re
-
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", key)
-    if not words:
-        return False
-    last = words[-1].upper()
-    return last in _SECRET_WORDS or last.removesuffix("S") in _SECRET_WORDS
 
 
 def _layer(given: Mapping[str, Any] | None, name: str) -> dict[str, Any]:

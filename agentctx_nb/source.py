@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from agentctx_nb.bridge import run_sync
 from agentctx_nb.errors import DefinitionError
+from agentctx_nb.statements import binding_of, gives_result, take_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -165,10 +166,13 @@ def compile_cell(
         text = "\n".join([*(f"# {line}".rstrip() for line in cell.above), body])
         indented = frozenset[int]()
     else:
+        _refuse_unused(tree, typed, offset, role)
         text, indented = _as_function(body, tree, _identifier(name, role), cell.above)
     try:
         module = _parsed(text)
         functions = {s.name: s for s in module.body if _is_function(s)}
+        if not defines_get:
+            flags |= take_features(module.body[-1])
         function = functions[role.function] if defines_get else _returning(module)
         for one in (function, *(functions[other] for other in others)):
             _refuse_yield(one, typed, offset, indented, role)
@@ -260,6 +264,18 @@ def _returning(module: ast.Module) -> ast.AsyncFunctionDef:
     if isinstance(last, ast.Expr):
         function.body[-1] = ast.copy_location(ast.Return(last.value), last)
     return function
+
+
+def _refuse_unused(tree: ast.Module, typed: str, offset: int, role: Role) -> None:
+    """Refuse a body that gives nothing back, but names something as if that were its function."""
+    found = None if gives_result(tree) else binding_of(role.function, tree)
+    if found is not None:
+        raise CellError(
+            f"the cell returns nothing: its {role.function} counts only as a `def {role.function}` "
+            f"or an `async def {role.function}` that is not indented",
+            line=found.lineno + offset,
+            text=typed.split("\n")[found.lineno - 1],
+        )
 
 
 def _refuse_yield(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.bare import bare
+from agentctx_nb.edited import as_dict, error_names, pairs_of, portable_errors, text_of
 from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
 from agentctx_nb.merging import merge_carefully
-from agentctx_nb.names import counted
+from agentctx_nb.names import counted, kind_name
 from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import NO_PART, Record, is_the_text
+from agentctx_nb.short_errors import short_errors
 from agentctx_nb.state_views import StateViews
-from agentctx_nb.views import MISSING, MaskedDict, View, printed, view
+from agentctx_nb.views import MISSING, MaskedDict, View, printable, printed, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -206,64 +209,70 @@ class State(StateViews):
         from agentctx_nb.templates import render_template
         from agentctx_nb.usage.watched_names import noted_prompt
 
-        run = self._record.run
-        if run is None:
-            return render_template(template, state=self, extra=extra, missing=missing)
-        recorder = run.runtime.read_recorder  # of who reads what
-        return noted_prompt(recorder, self, template, extra=extra, missing=missing)
+        with short_errors(self):
+            run = self._record.run
+            if run is None:
+                return render_template(template, state=self, extra=extra, missing=missing)
+            recorder = run.runtime.read_recorder  # of who reads what
+            return noted_prompt(recorder, self, template, extra=extra, missing=missing)
 
     def value_rows(self) -> list[tuple[str, Any, str, str, tuple[str, ...]]]:
         """Return (key, value, type, writer, shadowed writers) for each value, in the order written."""
         writers = self._record.writers()
         rows = []
-        for key, value in self.values.items():
+        for key, value in pairs_of(self.values):
             names = _found(writers, key)
             writer = "(the text)" if is_the_text(key) else names[-1] if names else "(the caller)"
             shadowed = names if is_the_text(key) else names[:-1]
-            rows.append((key, value, type(value).__name__, writer, tuple(shadowed)))
+            rows.append((key, value, kind_name(value), writer, tuple(shadowed)))
         return rows
 
     def values_frame(self) -> Any:
         """Return `value_rows` as a pandas DataFrame for display: secrets in it are masked."""
         from agentctx_nb.frames import frame
+
+        return frame(self.masked_value_rows(), ["key", "value", "type", "writer", "shadowed"])
+
+    def masked_value_rows(self) -> list[tuple[Any, ...]]:
+        """Return what `values_frame` holds, row by row."""
         from agentctx_nb.render.masked import masked_copy
 
-        rows = [
+        return [
             (self._shown(key), self._shown(value), *(masked_copy(name, mask=self.mask) for name in rest))
             for key, value, *rest in self.value_rows()
         ]
-        return frame(rows, ["key", "value", "type", "writer", "shadowed"])
 
     def _shown(self, value: Any) -> Any:
         try:
-            text = str.__str__(value) if isinstance(value, str) else repr(value)
+            text = str.__str__(value) if isinstance(value, str) else repr(bare(value))
         except Exception as exc:  # noqa: BLE001  a broken __repr__ must not hide the other values
-            return f"<{type(value).__name__} whose repr raises {type(exc).__name__}>"
+            return f"<{kind_name(value)} whose repr raises {kind_name(exc)}>"
         masked = self.mask(text)
         return value if masked == text else masked
 
     def __copy__(self) -> State:
         return _state(
-            self.text, dict(self.values), dict(self.errors), self.mask, self._record, copy(self._data)
+            self.text, as_dict(self.values), as_dict(self.errors), self.mask, self._record, copy(self._data)
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
-        values, data = deepcopy(dict(self.values), memo), deepcopy(self._data, memo)
-        return _state(self.text, values, dict(self.errors), self.mask, deepcopy(self._record, memo), data)
+        values, data = deepcopy(as_dict(self.values), memo), deepcopy(self._data, memo)
+        errors, record = as_dict(self.errors), deepcopy(self._record, memo)
+        return _state(self.text, values, errors, self.mask, record, data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        errors = {name: portable_error(error) for name, error in self.errors.items()}
-        return _state, (self.text, dict(self.values), errors, self.mask, self._record, self._data)
+        errors = portable_errors(self.errors)
+        return _state, (self.text, as_dict(self.values), errors, self.mask, self._record, self._data)
 
     def __str__(self) -> str:
-        return self.mask(self.text)
+        return self.mask(text_of(self))
 
     def __repr__(self) -> str:
         ran = len(self._record.names)
-        failed = f", failed: {', '.join(self.errors)}" if self.errors else ""
-        return self.mask(
-            f"<State: {counted(ran, 'provider')} ran, {counted(len(self.text), 'character')}{failed}>"
-        )
+        names = error_names(self.errors)
+        failed = f", failed: {', '.join(names)}" if names else ""
+        said = f"<State: {counted(ran, 'provider')} ran, {counted(len(text_of(self)), 'character')}{failed}>"
+        return printable(said, self.mask)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from agentctx_nb.render.views import state_page
@@ -288,7 +297,9 @@ def _state(
 ) -> State:
     """Put a state together again from its parts; also from those of a read-only one."""
     state = State(record=record)
-    state.text, state.values, state.errors, state.mask = text, values, MaskedDict(errors, mask), mask
+    state.text, state.values, state.errors, state.mask = text, values, errors, mask
+    if isinstance(errors, dict):
+        state.errors = MaskedDict(errors, mask)
     state._data = data  # noqa: SLF001  this module's own
     return state
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from agentctx_nb.short_errors import short_errors
+
 if TYPE_CHECKING:
     from agentctx_nb.looking.difference import Difference
     from agentctx_nb.looking.finding import Found
@@ -23,9 +25,9 @@ class StateViews:
 
     def why(self) -> Table:
         """Return why each provider ran or not, what came of it, and what it cost."""
-        from agentctx_nb.render.views import why_table
+        from agentctx_nb.render.why import why_of
 
-        return why_table(cast("State", self))
+        return why_of(cast("State", self))
 
     def source_map(self) -> SourceMap:
         """Return the composed text with the part of each provider marked, and its share of the tokens."""
@@ -55,13 +57,15 @@ class StateViews:
         """Return where ``text`` stands in this state: the provider, and the value or text that holds it."""
         from agentctx_nb.looking.finding import find
 
-        return find(cast("State", self), text)
+        with short_errors(self):
+            return find(cast("State", self), text)
 
     def diff(self, other: State) -> Difference:
         """Return what changed from this state to ``other``: text, values, outcomes, tokens, time."""
         from agentctx_nb.looking.difference import difference
 
-        return difference(cast("State", self), other)
+        with short_errors(self):
+            return difference(cast("State", self), other)
 
     def without(self, *names: str) -> State:
         """Return this state as it would be had the providers ``names`` given nothing; nothing is run again.
@@ -76,7 +80,8 @@ class StateViews:
         """
         from agentctx_nb.looking.left_out import without
 
-        return without(cast("State", self), names)
+        with short_errors(self):
+            return without(cast("State", self), names)
 
     def explore(self) -> Any:
         """Open the explorer on this state; where there is no front end for widgets, its static view."""

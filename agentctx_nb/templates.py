@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe, theirs
 from agentctx_nb.looking.origins import written_by
 from agentctx_nb.names import shown
-from agentctx_nb.prompts.paths import paths_of
-from agentctx_nb.prompts.rewriting import ITEM, LENGTH, OUT, SECTION, alone, rewritten
+from agentctx_nb.prompts.paths import Asked, asked_by
+from agentctx_nb.prompts.rewriting import ITEM, OUT, ROUND, SECTION, alone, rewritten
+from agentctx_nb.prompts.room import LONGEST_PROMPT, Room
 from agentctx_nb.prompts.tags import DEEPEST, Tag, tags_of
-from agentctx_nb.prompts.values import Shown, as_text
+from agentctx_nb.prompts.values import Items, Shown, as_text, item_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +34,10 @@ __all__ = ["Prompt", "check_template", "escape_template", "render_template"]
 
 MissingPolicy: TypeAlias = Literal["empty", "error", "keep"]
 POLICIES = ("empty", "error", "keep")
+_MARKS = range(0x10FFFD, 0xFFFF, -1)
 TEMPLATE = "template"
 EXTRA = "extra"
 COMPOSED = "(the text)"
-LONGEST_PROMPT = 10_000_000
 
 
 class Prompt(str):
@@ -162,25 +163,35 @@ def check_template(template: str) -> None:
     _compiled(template)
 
 
+class _Compiled(NamedTuple):
+    """A template read once: its tags by place, what each asks for, and the mark that stands for a value."""
+
+    tags: dict[int, Tag]
+    asked: dict[int, Asked]
+    render: Callable[..., str]
+    mark: str
+
+
 @lru_cache(maxsize=256)
-def _compiled(template: str) -> tuple[dict[int, Tag], Callable[..., str], str]:
-    """Return the tags by place, the render function, and the mark that stands for a value in its text."""
+def _compiled(template: str) -> _Compiled:
     from dotpromptz_handlebars import Handlebars
 
     tags = tags_of(template)
-    free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in template)
+    used = set(template)
+    free = (char for char in map(chr, _MARKS) if char not in used)  # there are more than a template is long
     mark, guard = next(free), next(free)
     library = Handlebars(escape_html=False, max_depth=3 * DEEPEST)  # two for a block with its else
-    library.register_helper(OUT, lambda args, options: _rendering.get().out(mark, *args))
+    library.register_helper(OUT, lambda args, options: _rendering.get().out(mark, args, options.context))
+    library.register_helper(ROUND, lambda args, options: _rendering.get().go_round(args[0]))
     library.register_helper("lookup", _lookup)
-    library.register_helper(ITEM, lambda args, options: _item(args[0], args[1]))
-    library.register_helper(LENGTH, lambda args, options: _length(args[0]))
+    library.register_helper(ITEM, _item)
     library.register_helper(SECTION, _section)
     try:
         render = library.compile(rewritten(template, tags, guard=guard))
     except (ValueError, RecursionError) as exc:
-        raise _unreadable(library, tags, exc) from exc
-    return {tag.start: tag for tag in tags}, lambda root: render(root).replace(guard, ""), mark
+        raise _unreadable(library, tags, exc) from None
+    by_place = {tag.start: tag for tag in tags}
+    return _Compiled(by_place, asked_by(tags), lambda root: render(root).replace(guard, ""), mark)
 
 
 def _unreadable(library: Handlebars, tags: list[Tag], error: Exception) -> TemplateError:
@@ -196,28 +207,19 @@ def _unreadable(library: Handlebars, tags: list[Tag], error: Exception) -> Templ
 def _lookup(args: list[Any], options: Any) -> Any:
     """Do what Handlebars' own helper does; the library's knows neither our mappings nor texts."""
     collection, key = [*args, None, None][:2]
-    if not collection and not isinstance(collection, Mapping | list):
-        return collection  # nothing is in it, and it stands for itself
-    return _item(collection, as_text(key))
+    found = collection  # where nothing is in it, it stands for itself
+    if collection or isinstance(collection, Mapping | Items):
+        found = item_of(collection, as_text(key))
+    if found is None and not isinstance(collection, Mapping | Items):
+        _rendering.get().lost()
+    return found
 
 
-def _item(collection: Any, name: str) -> Any:
-    """Return what stands under a name in a mapping, or at a place in a list or a text."""
-    if isinstance(collection, Mapping):
-        there = name in collection  # asked first, which notes a name nobody wrote
-        return collection[name] if there else None
-    if not isinstance(collection, str | list):
-        return None
-    if name == "length":
-        return len(collection)
-    place = int(name) if name.isdecimal() and len(name) < 10 else len(collection)
-    return collection[place] if place < len(collection) and name == str(place) else None
-
-
-def _length(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return value.get("length")
-    return len(value) if isinstance(value, str | list) else None
+def _item(args: list[Any], options: Any) -> Any:
+    """Take one step of a path; what a third argument says comes before it."""
+    if len(args) > 2 and args[2] is not None:
+        return args[2]
+    return item_of(args[0], args[1])
 
 
 def _section(args: list[Any], options: Any) -> Any:
@@ -251,7 +253,8 @@ class _Rendering:
         self._template = template
         self._extra = extra
         self._policy = policy
-        self._values: Mapping[str, Any] = {} if state is None else state.values
+        values: Any = None if state is None else state.values
+        self._values: Mapping[str, Any] = values if isinstance(values, Mapping) else {}  # its owner's to edit
         self._writers = {} if state is None else {key: w for key, _, _, w, _ in state.value_rows()}
         self._mask = str if state is None else state.mask
         data = {} if state is None or "data" not in template else {"data": _data_of(state)}
@@ -260,9 +263,8 @@ class _Rendering:
         self._state = state
         self._texts: list[tuple[str, str, Tag]] = []
         self._missing: dict[str, None] = {}
-        self._size = 0
-        self._tags, self._render, self._mark = _compiled(template)
-        self._paths = paths_of(self._tags.values())
+        self._room = Room()
+        self._tags, self._asked, self._render, self._mark = _compiled(template)
 
     def prompt(self) -> Prompt:
         current = _rendering.set(self)
@@ -270,53 +272,59 @@ class _Rendering:
             rendered = self._render(self._root)
         except TemplateError:
             raise
-        except Exception as exc:  # also whatever a value of theirs raises when it is read
-            raise TemplateError(f"the template cannot be rendered: {describe(exc)}") from exc
+        except Exception as exc:  # noqa: BLE001  also whatever a value of theirs raises when it is read
+            raise TemplateError(f"the template cannot be rendered: {describe(exc)}") from theirs(exc)
         finally:
             _rendering.reset(current)
         text, spans, tags = self._assembled(rendered)
         return Prompt(text, missing=tuple(self._missing), spans=spans, tags=tags, mask=self._mask)
 
-    def out(self, mark: str, place: int, value: Any = None) -> str:
-        tag = self._tags[int(place)]
-        name = tag.words[0] if len(tag.words) == 1 else " ".join(tag.words)
-        if value is None and self._nobody_wrote(name):
+    def out(self, mark: str, args: list[Any], context: Any) -> str:
+        """Return the mark that stands for the text of a value until all is put together."""
+        place = int(args[0])
+        value = args[1] if len(args) > 1 else None
+        tag = self._tags[place]
+        if value is None and self._nobody_wrote(self._asked[place], context):
+            name = tag.words[0] if len(tag.words) == 1 else " ".join(tag.words)
             self._missing[name] = None
             if self._policy == "error":
                 raise tag.error(f"nobody wrote {name!r}")
             text = self._template[tag.start : tag.end] if self._policy == "keep" else ""
             source = TEMPLATE
         else:
-            text, source = as_text(value), self._writer(self._paths.get(tag.start, name))
-        self._root.missed.clear()
-        self._size += len(text)
-        if self._size > LONGEST_PROMPT:
-            raise tag.error(f"the prompt grows past {LONGEST_PROMPT:,} characters")
+            try:
+                text = as_text(value, self._room)
+            except TemplateError as exc:
+                raise tag.error(str(exc)) from None
+            except Exception as exc:  # noqa: BLE001  a number or text of theirs that cannot be written
+                name = tag.words[0] if len(tag.words) == 1 else " ".join(tag.words)
+                raise tag.error(f"{name} cannot be written: {describe(exc)}") from theirs(exc)
+            source = self._writer(self._asked[place].path)
+        self.lost()
         self._texts.append((text, source, tag))
         return f"{mark}{len(self._texts) - 1}{mark}"
 
-    def _nobody_wrote(self, name: str) -> bool:
-        """Tell a name that is not there from one whose value is None."""
-        name = name.replace("/", ".").replace("[", "").replace("]", "")
-        here = name.removeprefix("this.").removeprefix("../")
-        for missed in self._root.missed:  # since the last value was printed
-            if missed == here or missed.endswith(f".{here}") or here.startswith(f"{missed}."):
-                return True
-        parts = here.split(".")
-        if len(parts) < 2 or parts[0] not in self._root.raw:
-            return False
-        value: Any = self._root[parts[0]]
-        for part in parts[1:]:  # past a text or a number nothing was looked up at all
-            if not isinstance(value, Mapping | list):
-                return True
-            value = _lookup([value, int(part) if part.isdigit() else part], None)
-        return False
+    def go_round(self, characters: int) -> str:
+        """Count one round of a block, and the characters of the template in it."""
+        self._room.go_round(characters)
+        return ""
 
-    def _writer(self, path: str) -> str:
-        parts = [part.strip("[]") for part in path.split(".")]
-        if parts[:2] == ["data", "providers"] and len(parts) > 2:
-            return parts[2]
-        root = parts[0]
+    def lost(self) -> None:
+        """Forget what was found last."""
+        self._root.seen.last = ""
+
+    def _nobody_wrote(self, asked: Asked, context: Any) -> bool:
+        """Tell a name that is not there from one whose value is None."""
+        seen = self._root.seen
+        if asked.start == "call":
+            return not seen.last
+        here = seen.here if isinstance(context, Mapping) else getattr(context, "path", None)
+        return not asked.found_by(seen.last, here=here)
+
+    def _writer(self, path: tuple[str, ...]) -> str:
+        if path[:2] == ("data", "providers") and len(path) > 2:
+            return path[2]
+        root = path[0] if path else ""
         if root in self._extra:
             return EXTRA
         return self._writers.get(root, TEMPLATE)
@@ -342,6 +350,8 @@ class _Rendering:
                 tags.append((at, at + len(text), self._template[tag.start : tag.end], tag.line))
             out.append(text)
             at += len(text)
+        if at > LONGEST_PROMPT:  # with what the template itself says outside of blocks that go round
+            raise TemplateError(f"the prompt grows past {LONGEST_PROMPT:,} characters")
         return "".join(out), spans, tags
 
     def _written(self, text: str, source: str) -> list[tuple[int, int, str]]:

@@ -6,7 +6,10 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
-__all__ = ["MISSING", "ListView", "MaskedDict", "Missing", "View", "printed", "view"]
+from agentctx_nb.bare import bare
+from agentctx_nb.names import kind_name
+
+__all__ = ["MISSING", "ListView", "MaskedDict", "Missing", "View", "printable", "printed", "view"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -210,10 +213,13 @@ class MaskedDict(dict[K, V]):
 
 def view(value: Any, mask: Callable[[str], str] = str) -> Any:
     """Return a mapping as a `View`, a list that holds mappings as a `ListView`, anything else as it is."""
-    if isinstance(value, Mapping):
-        return value if isinstance(value, View) else View(value, mask)
-    if _is_list(value) and _holds_mappings(value, _DEEPEST_LIST):
-        return ListView(value, mask)
+    try:
+        if isinstance(value, Mapping):
+            return value if isinstance(value, View) else View(value, mask)
+        if _is_list(value) and _holds_mappings(value, _DEEPEST_LIST):
+            return ListView(value, mask)
+    except Exception:  # noqa: BLE001, S110  its class lies about itself: it is handed out as it is
+        pass
     return value
 
 
@@ -221,13 +227,37 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) or type(value) is tuple  # a named tuple has attributes of its own
 
 
+def _is_mapping(kind: type) -> bool:
+    try:
+        return issubclass(kind, Mapping)
+    except Exception:  # noqa: BLE001  an abstract class hashes what it is asked about
+        return False
+
+
 def _holds_mappings(items: Any, depth: int) -> bool:
-    kinds = set(map(type, list.__iter__(items) if isinstance(items, list) else items))
-    if any(issubclass(kind, Mapping) for kind in kinds):
+    # Each class once, found by its identity: a metaclass of theirs may raise where a class is hashed.
+    iterate: Any = list.__iter__ if isinstance(items, list) else tuple.__iter__
+    ids = map(id, map(type, iterate(items)))
+    kinds = dict(zip(ids, map(type, iterate(items)), strict=False)).values()
+    if any(_is_mapping(kind) for kind in kinds):
         return True
     if not depth or not any(issubclass(kind, list) or kind is tuple for kind in kinds):
         return False  # nearly every list, however long: nothing was asked of its items one by one
     return any(_is_list(item) and _holds_mappings(item, depth - 1) for item in items)
+
+
+def printable(text: str, mask: Callable[[str], str]) -> str:
+    r"""Return ``text`` masked, with each character that would act on a terminal or reorder text as its escape.
+
+    >>> printable("failed: B\x1b[31m", str)
+    'failed: B\\x1b[31m'
+    """
+    masked = mask(text)
+    if masked.isprintable():  # nearly every one: no view needs to be imported
+        return masked
+    from agentctx_nb.render.bounds import visible
+
+    return visible(masked)
 
 
 def printed(value: object, mask: Callable[[str], str]) -> str:
@@ -236,8 +266,10 @@ def printed(value: object, mask: Callable[[str], str]) -> str:
     >>> printed({"text": "x" * 10_000}, str)[-8:]
     'xxxxxxx…'
     """
+    from agentctx_nb.render.bounds import masked_start, visible
+
     try:
-        text = mask(repr(value))
+        text = masked_start(repr(bare(value)), _LONGEST_PRINTED + 1, mask=mask)
     except Exception as exc:  # noqa: BLE001  a broken __repr__ inside must not hide that there is something
-        return f"<{type(value).__name__} whose repr raises {type(exc).__name__}>"
-    return text if len(text) <= _LONGEST_PRINTED else text[:_LONGEST_PRINTED] + "…"
+        return f"<{kind_name(value)} whose repr raises {kind_name(exc)}>"
+    return visible(text if len(text) <= _LONGEST_PRINTED else text[:_LONGEST_PRINTED] + "…")

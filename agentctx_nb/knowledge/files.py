@@ -63,13 +63,13 @@ def resolve(path: str | os.PathLike[str]) -> Path:
     try:
         given = given.expanduser()
         real = given.resolve(strict=True)
-    except FileNotFoundError as error:
+    except FileNotFoundError:
         near = _beside(given)
         raise DefinitionError(
             f"there is no file or folder {str(given)!r}{did_you_mean(given.name, near)}"
-        ) from error
+        ) from None
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, no permission
-        raise DefinitionError(f"{str(given)!r} cannot be opened: {_reason(error)}") from error
+        raise DefinitionError(f"{str(given)!r} cannot be opened: {_reason(error)}") from None
     if not real.is_dir() and not real.is_file():
         raise DefinitionError(f"{str(given)!r} is neither a file nor a folder")
     return real

@@ -307,7 +307,8 @@ def _left_out(found: Found, pattern: str | None) -> str:
     if found.others:
         kinds = sorted(found.others.items(), key=lambda kind: (-kind[1], kind[0]))
         named = [f"{count:,} {kind}" for kind, count in kinds[:8]]
-        said.append("files of other kinds: " + ", ".join([*named, *(["…"] if len(kinds) > 8 else [])]))
+        why = "files of other kinds" if pattern is None else "files the pattern does not fit"
+        said.append(f"{why}: " + ", ".join([*named, *(["…"] if len(kinds) > 8 else [])]))
     if found.links:
         said.append(f"{counted(found.links, 'link')}, which are not followed")
     hint = [_hint(found, pattern)] if pattern is not None and not found.files else []

@@ -1,22 +1,26 @@
 """KNOWLEDGE_BASE: the documents of the agent that are nearest to the message.
 
 Which nearness is enough is, unless said otherwise, measured in the table itself ("auto"): cosines of unrelated texts
-differ so much from model to model that no fixed number fits. The data tell the threshold, where it came from and, when
-it rejected everything, the best score there was.
+differ so much from model to model that no fixed number fits. The data tell the threshold, where it came from and the
+best score. When nothing was found there are no data, and a line in the log says so with the best score that was seen.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError
-from agentctx_nb.names import shown
+from agentctx_nb.names import counted, shown
 from agentctx_nb.provider import Provider, ProviderResult
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
 
 __all__ = ["KNOWLEDGE_BASE", "knowledge_base"]
+
+OTHERS = 200  # rows of other rooms that are looked at when nothing was found
+MOST_ROOMS = 3  # of them that are named
 
 
 def knowledge_base(
@@ -35,7 +39,7 @@ def knowledge_base(
     room_id
         By default the agent's own room, ``runtime.agent_id``.
     threshold
-        The least cosine of what is shown, from -1 to 1, or ``"auto"``: what of the table's random pairs 99 in
+        The least cosine of what is shown, from -1 to 1, or ``"auto"``: what of the room's random pairs 99 in
         100 stay below. By default the setting ``KNOWLEDGE_THRESHOLD``, and without one ``"auto"``.
     fields
         Of the provider, in place of the reference page's: ``relevance_keywords``, ``dynamic``, ``position``, ...
@@ -55,24 +59,19 @@ def knowledge_base(
             wanted = _checked(
                 runtime.get_setting("KNOWLEDGE_THRESHOLD", "auto"), of="the setting KNOWLEDGE_THRESHOLD"
             )
-        least = await runtime.auto_threshold(table_name) if wanted == "auto" else float(wanted)
-        origin = "auto" if wanted == "auto" else "given"
-        where = {
-            "table_name": table_name,
-            "room_id": runtime.agent_id if room_id is None else room_id,
-            "embedding": await runtime.embed(question),
-        }
+        room = runtime.agent_id if room_id is None else room_id
+        where = {"table_name": table_name, "embedding": await runtime.embed(question)}
+        automatic = wanted == "auto"
+        least = await runtime.auto_threshold(table_name, room_id=room) if automatic else float(wanted)
+        origin = "auto" if automatic else "given"
         documents = await runtime.search_memories(
-            {**where, "query": question, "match_threshold": least, "match_count": count}
+            {**where, "room_id": room, "query": question, "match_threshold": least, "match_count": count}
         )
+        if not documents:
+            await _say_why(runtime, name, where, room, f"the threshold of {least:.2f} ({origin})", least)
+            return ProviderResult()
         # The words of the question have a say in the order, so the first need not be the most similar one.
-        nearest = documents or await runtime.search_memories({**where, "match_count": 1})
-        best = max((document.similarity for document in nearest), default=None)
-        if best is not None and not documents:
-            runtime.logger.info(
-                "%s: nothing reaches the threshold of %.2f (%s); the best score is %.2f",
-                name, least, origin, best,
-            )  # fmt: skip
+        best = max(document.similarity for document in documents)
         texts = [document.content.text for document in documents if document.content.text]
         return ProviderResult(
             text="\n".join(["Relevant documentation:", "\n\n".join(texts)]) if texts else "",
@@ -93,6 +92,32 @@ def knowledge_base(
             "get": get,
         }
     )
+
+
+async def _say_why(
+    runtime: Any, name: str, where: dict[str, Any], room: str, threshold: str, least: float
+) -> None:
+    """Log in one line why nothing was found: the threshold, the best score, and what other rooms hold."""
+    table_name = where["table_name"]
+    if not where["embedding"].any():
+        return  # the message says nothing to the embedder, which `embed` told already
+    if table_name not in (await runtime.store.stats()).memories:
+        runtime.logger.info("%s: table %r holds nothing yet; runtime.learn(path) fills it", name, table_name)
+        return
+    nearest = await runtime.search_memories({**where, "room_id": room, "match_count": 1})
+    others = await runtime.search_memories(
+        {**where, "match_threshold": least if nearest else None, "match_count": OTHERS}
+    )
+    if nearest:
+        said = f"nothing reaches {threshold}; the best score is {nearest[0].similarity:.2f}"
+        which = " above it"
+    else:
+        said, which = f"room {room!r} of table {table_name!r} holds nothing to search", ""
+    rooms = Counter(memory.room_id for memory in others if memory.room_id != room)
+    for other, rows in rooms.most_common(MOST_ROOMS):
+        of = "no room" if other is None else f"room {other!r}"
+        said += f"; {of} has {'at least ' * (len(others) == OTHERS)}{counted(rows, 'row')}{which}"
+    runtime.logger.warning("%s: %s", name, said)
 
 
 _PAGE: dict[str, Any] = {"dynamic": True, "relevance_keywords": ("documentation", "how to", "guide")}

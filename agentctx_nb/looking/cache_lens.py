@@ -146,6 +146,8 @@ def look_at(
     from agentctx_nb.render.table import Table
 
     given = _checked(messages)
+    if not (template is None or isinstance(template, str) or callable(template)):
+        raise DefinitionTypeError(f"a template is a string, not {shown(template)}")
     count_name, count = _counter(runtime)
     prompts: list[PromptParts] = []
     failed: dict[str, None] = {}

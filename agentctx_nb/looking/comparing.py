@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["Comparing", "alike"]
 
 MOST_COMPARED = 200_000  # pairs of objects; what is larger is told to be too large
-_PLAIN = frozenset((str, int, bool, bytes, type(None), complex))
+# Told by identity: a metaclass of theirs may raise where a class is hashed or compared.
+_PLAIN = frozenset(map(id, (str, int, bool, bytes, type(None), complex)))
 _ARRAYS = frozenset(("numpy", "pandas", "polars", "pyarrow"))
 
 
@@ -69,7 +73,7 @@ def _held(one: Any, other: Any) -> bool | list[tuple[Any, Any]]:
         return False
     if issubclass(kind, tuple):
         return _pairs(one, other, tuple)
-    if kind in _PLAIN:
+    if id(kind) in _PLAIN:
         return bool(one == other)
     if kind is float:
         return bool(one == other) or (one != one and other != other)  # noqa: PLR0124  only NaN is not itself
@@ -84,8 +88,8 @@ def _pairs(one: Any, other: Any, base: Any) -> bool | list[tuple[Any, Any]]:
     if base.__len__(one) != base.__len__(other):
         return False
     if base is not dict:
-        kinds = set(map(type, base.__iter__(one)))
-        if kinds <= _PLAIN and kinds == set(map(type, base.__iter__(other))) and len(kinds) < 2:
+        kinds = _kinds(base.__iter__(one))
+        if len(kinds) < 2 and kinds <= _PLAIN and kinds == _kinds(base.__iter__(other)):
             return bool(base.__eq__(one, other))  # at the speed of C, and no method of theirs is called
         return list(zip(base.__iter__(one), base.__iter__(other), strict=True))
     missing = object()
@@ -103,11 +107,15 @@ def _same_sets(one: Any, other: Any) -> bool:
     if base.__len__(one) != base.__len__(other):
         return False
     # 1, 1.0 and True are one member; a NaN is none but itself.
-    return bool(base.__eq__(one, other)) and set(map(type, one)) == set(map(type, other))
+    return bool(base.__eq__(one, other)) and _kinds(one) == _kinds(other)
+
+
+def _kinds(items: Iterable[Any]) -> set[int]:
+    return set(map(id, map(type, items)))
 
 
 def _same_objects(one: Any, other: Any, kind: Any) -> bool:
-    library = str(kind.__module__).partition(".")[0]
+    library = str(type.__dict__["__module__"].__get__(kind)).partition(".")[0]  # past a metaclass of theirs
     if library in _ARRAYS:
         return _same_arrays(one, other)
     if kind.__eq__ is object.__eq__:

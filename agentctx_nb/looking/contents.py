@@ -21,8 +21,10 @@ __all__ = ["Contents", "Leaf", "contents", "leaves"]
 
 _SORTED = 1_000  # items of a set; sorting more costs more than they tell
 _CELLS = 10_000  # of one table or array
+_SHORT = ("float16", "float32")  # Python's own floats of these print digits nobody wrote
 _DECLARED = ("__dataclass_fields__", "__pydantic_fields__", "__attrs_attrs__")
-_CLOSED = frozenset({str, int, float, bool, complex, bytes, bytearray, type(None)})
+# Told by identity: a metaclass of theirs may raise where a class is hashed or compared.
+_CLOSED = frozenset(map(id, (str, int, float, bool, complex, bytes, bytearray, type(None))))
 
 
 class Contents(NamedTuple):
@@ -54,7 +56,7 @@ def contents(value: Any, *, name: Callable[[Any], str]) -> Contents | None:
     ('1 key', None)
     """
     kind = type(value)
-    if kind in _CLOSED:
+    if id(kind) in _CLOSED:
         return None
     if kind is View:
         return contents(value.__shown__, name=name)
@@ -139,15 +141,16 @@ def _table(value: Any, kind: Any) -> Contents | None:
     if pandas is not None and kind is getattr(pandas, "DataFrame", None):
         rows, columns = value.shape
         held = ((value.columns[place], value.iloc[:, place]) for place in range(columns))
-        return Contents(f"{rows:,} rows × {counted(columns, 'column')}", columns, held)
+        return Contents(f"{counted(rows, 'row')} × {counted(columns, 'column')}", columns, held)
     if pandas is not None and kind is getattr(pandas, "Series", None):
-        cells = value.iloc[:_CELLS].tolist()
+        short = str(value.dtype).lower() in _SHORT
+        cells = list(value.array[:_CELLS]) if short else value.iloc[:_CELLS].tolist()
         return Contents(
             f"{value.dtype}, {counted(len(value), 'row')}", len(value), enumerate(cells), "place", 3
         )
     if numpy is not None and kind is getattr(numpy, "ndarray", None) and value.ndim:
         shape = value.shape
-        cells = value.flat[:_CELLS].tolist()
+        cells = list(value.flat[:_CELLS]) if str(value.dtype) in _SHORT else value.flat[:_CELLS].tolist()
         size = f"{value.dtype}, {' × '.join(f'{n:,}' for n in shape)}"
         held = ((_place(at, shape), cell) for at, cell in enumerate(cells))
         return Contents(size, int(value.size), held, "place", 6)

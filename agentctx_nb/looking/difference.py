@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.edited import as_found
 from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.looking.comparing import Comparing
 from agentctx_nb.looking.text_changes import ADDED, CHANGED, MOVED, REMOVED, line_changes
@@ -103,14 +104,10 @@ class Difference:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
+        from agentctx_nb.render.difference_view import bundle_of
         from agentctx_nb.render.table import chosen
 
-        bundle = {
-            "text/plain": self.to_text(),
-            "text/markdown": self.to_markdown(),
-            "text/html": self.to_html(),
-        }
-        return chosen(bundle, include, exclude)
+        return chosen(bundle_of(self), include, exclude)
 
 
 def difference(old: State, new: State) -> Difference:
@@ -171,13 +168,16 @@ def _parts(state: State) -> list[tuple[str, str]] | None:
 
 def _value_changes(old: State, new: State, comparing: Comparing, large: list[str]) -> list[tuple[Any, ...]]:
     missing = object()
+    held = [
+        state.values if isinstance(state.values, dict) else as_found(state.values) for state in (old, new)
+    ]
     rows = [row for row in new.value_rows() if not is_the_text(row[0])]
     writers = _writers(rows)
     found: list[tuple[Any, ...]] = []
     for key, value, _, writer, _ in old.value_rows():
         if is_the_text(key):
             continue
-        now = _get(new.values, key, missing)
+        now = _get(held[1], key, missing)
         if now is missing:
             found.append((key, REMOVED, value, "", writer))
         elif (same := comparing.alike(value, now)) is False:
@@ -187,7 +187,7 @@ def _value_changes(old: State, new: State, comparing: Comparing, large: list[str
     found += [
         (key, ADDED, "", value, writer)
         for key, value, _, writer, _ in rows
-        if _get(old.values, key, missing) is missing
+        if _get(held[0], key, missing) is missing
     ]
     return found
 

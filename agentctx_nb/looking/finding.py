@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from agentctx_nb.bare import bare_scalar
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.looking.contents import leaves
 from agentctx_nb.looking.found import Found, Place
+from agentctx_nb.looking.number_pattern import number_pattern
 from agentctx_nb.looking.origins import Stretch, stretches, written_by
 from agentctx_nb.names import shown
 from agentctx_nb.record import is_the_text
@@ -28,15 +31,17 @@ MOST_LEAVES = 200_000  # of the data and values of one state
 DEEPEST = 40
 _AROUND = 30  # characters of an excerpt on either side
 _BYTES = 1_000_000
+_LONGEST_KEY = 20_000  # characters of a vendor's key, or of a block that holds a private one
 _NAME = 60
 _PLACES = re.compile(r"\[[0-9, ]+\]")
 _STEP = re.compile(r"[.\[\0]")
 
 
 def find(state: State, text: str) -> Found:
-    """Return where ``text``, or a number as it is written, stands in a state: its text, values and data.
+    """Return where ``text`` stands in a state: its text, values and data.
 
-    What is looked at is what may be shown: a part of a secret is found nowhere, a whole one under its
+    A number is found where it stands as a whole, so 72 is in "72 km" and in 72.0, but not in 172; a text of
+    digits wherever it stands. What is looked at is what may be shown: a part of a secret is found nowhere, a whole one under its
     label. Upper and lower case differ.
 
     Raises
@@ -72,7 +77,9 @@ class _Search:
     """One search under way, over masked texts only."""
 
     def __init__(self, text: Any, mask: Callable[[str], str]) -> None:
-        if isinstance(text, int | float) and not isinstance(text, bool):
+        text = bare_scalar(text)
+        is_number = isinstance(text, int | float) and not isinstance(text, bool)
+        if is_number:
             text = _written(text)[0]
         if not isinstance(text, str):
             raise DefinitionTypeError(f"find looks for a text or a number, not for {shown(text)}")
@@ -80,6 +87,8 @@ class _Search:
         if not self._needle:
             raise DefinitionError("find needs a text to look for, not an empty one")
         self._is_label = self._needle != text
+        as_number = is_number and not self._is_label
+        self._number = number_pattern(self._needle) if as_number else None
         self._mask = mask
         self._names: dict[str, str] = {}
         self._places: list[Place] = []
@@ -96,7 +105,7 @@ class _Search:
         covered = cover(text, self._mask)
         starts = [covered.place(part.start) for part in parts]
         line, counted_to = 1, 0
-        for at in _places_of(self._needle, covered.text):
+        for at in self._places_in(covered.text):
             if len(self._places) >= MOST_PLACES:
                 self._complete = False
                 return
@@ -112,7 +121,7 @@ class _Search:
     def value(self, writer: str, key: Any, value: Any, *, shadowed: bool = False) -> None:
         """Look at a value's key, and at what it holds."""
         name = self._name(key) + (" (shadowed)" if shadowed else "")
-        if type(key) is str and self._needle in self._mask(key):
+        if type(key) is str and self._first(self._mask(key)) >= 0:
             self._add(writer, "value", name, None, f"key {self._name(key)}")
         self.holder(writer, "value", name, value)
 
@@ -133,10 +142,20 @@ class _Search:
         if self._left <= 0 or len(self._places) >= MOST_PLACES:
             self._complete = False
 
+    def _first(self, text: str) -> int:
+        return next(self._places_in(text), -1)
+
+    def _places_in(self, text: str) -> Iterator[int]:
+        if self._number is not None:
+            return (found.start() for found in self._number.finditer(text))
+        return _places_of(self._needle, text)
+
     def _key_in(self, path: str) -> str:
         """Return the path up to the first key that holds the text, else nothing."""
         names = _PLACES.sub(lambda place: "\0" * len(place[0]), path)  # places in lists are no keys
-        at = names.find(self._needle)
+        if self._number is not None and "." not in self._needle:
+            names = names.replace(".", "\0")  # a full stop between two keys is not that of a number
+        at = self._first(names)
         if at < 0:
             return ""
         end = _STEP.search(names, at + len(self._needle))
@@ -150,7 +169,10 @@ class _Search:
             if not self._is_label and self._needle not in written:  # masks take their time
                 continue
             masked = self._mask(written)
-            at = masked.find(self._needle)
+            if isinstance(value, bytes | bytearray) and len(value) > _BYTES:
+                # What was cut off may be a part of a secret: so much is left out as one may be long.
+                masked = masked[: -max(_LONGEST_KEY, getattr(self._mask, "longest", 0))]
+            at = self._first(masked)
             if at >= 0:
                 return self._excerpt(Covered(masked), at)
         return ""
@@ -191,15 +213,21 @@ def _written(value: Any) -> tuple[str, ...]:
     """Return how a value may be written in a prompt, without running code of its own."""
     from agentctx_nb.prompts.values import as_text
 
+    try:
+        value = bare_scalar(value)
+    except Exception:  # noqa: BLE001  a subclass of theirs
+        return ()
     kind = type(value)
     if issubclass(kind, str):
         return (str.__str__(value),)
-    if kind in (bytes, bytearray):
+    if kind is bytes or kind is bytearray:
         return (bytes(value[:_BYTES]).decode("utf-8", "replace"),)
     try:
-        if kind in (int, float, bool):
+        if kind is int or kind is float or kind is bool:
             return as_text(value), str(value)
-        if kind.__module__ in ("datetime", "decimal", "uuid", "numpy", "enum"):
+        if kind is datetime or (kind.__module__.startswith("pandas.") and issubclass(kind, datetime)):
+            return value.isoformat(), str(value)
+        if kind.__module__ in ("datetime", "decimal", "uuid", "enum"):
             return (str(value),)
     except Exception:  # noqa: BLE001  an int of more digits than Python writes
         return ()

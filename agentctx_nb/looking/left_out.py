@@ -69,7 +69,7 @@ def _row_without(
     row: ReportRow, names: Collection[str], clashes: Mapping[str, list[tuple[str, str, str]]]
 ) -> ReportRow:
     if row.provider not in names:
-        return replace(row, clashes=tuple(clashes.get(row.provider, ())))
+        return replace(row, clashes=tuple(clashes.get(row.provider, ()))).placed(row.place)
     return replace(
         row,
         ran=False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.memory.store import EmbedderMark
-from agentctx_nb.model import Entity, Memory, check_fields
+from agentctx_nb.model import Content, Entity, Memory, check_fields
 from agentctx_nb.names import counted, shown
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def check_memory(memory: object) -> Memory:
 
 def check_memories(memories: object) -> list[Any]:
     """Return ``memories`` as a list when they are several of something; `check_memory` looks at each."""
-    if isinstance(memories, Memory | str | Mapping) or not isinstance(memories, Iterable):
+    if isinstance(memories, Memory | Content | str | Mapping) or not isinstance(memories, Iterable):
         raise DefinitionTypeError(f"create_memories takes a list of memories, not {shown(memories)}")
     return list(memories)
 

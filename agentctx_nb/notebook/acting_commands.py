@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentctx_nb.notebook.arguments import Command, Option, as_names, as_object, as_text, as_variable
+from agentctx_nb.notebook.commands import INCLUDE, ONLY, STRICT
 
 __all__ = ["ACT", "ACTION", "ACTIONS", "PROMPT"]
 
@@ -66,7 +67,10 @@ ACT = Command(
     summary="Run an action on a message, with the state composed for it.",
     usage=("%act [options] NAME message    all behind the name is the message, as typed",),
     options=(
+        INCLUDE,
+        ONLY,
         Option("state", "run it on the state in this variable instead", "VAR", as_object),
+        STRICT,
         Option("out", "keep the result in this variable and show nothing", "NAME", as_variable, short="o"),
         Option("room", "room_id of the message", "R", as_text),
         Option("entity", "entity_id of the message", "E", as_text),

@@ -13,12 +13,15 @@ from agentctx_nb.model import Content, Memory
 from agentctx_nb.notebook.acting_commands import ACT, ACTION, ACTIONS
 from agentctx_nb.notebook.arguments import silenced, unquote, without_quotes
 from agentctx_nb.notebook.in_shell import InShell
-from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.mistakes import ActionFailedError, ArgumentError
 from agentctx_nb.notebook.registering import Registration, find_cell
+from agentctx_nb.notebook.request import RENAMED, check_out
+from agentctx_nb.notebook.scanner import Scanner
+from agentctx_nb.notebook.swallowed import swallowed
 from agentctx_nb.source import CellError, Role, compile_cell, option_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Mapping
 
     from agentctx_nb.actions import ActionResult, ReadyAction
     from agentctx_nb.numbered import NumberedEntry
@@ -47,7 +50,6 @@ class ActionMagics(InShell):
         __tracebackhide__ = True
         return self.now(lambda: self._act(line))
 
-    @no_var_expand
     async def act_awaited(self, line: str) -> Any:
         """Do what ``%act`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -66,7 +68,10 @@ class ActionMagics(InShell):
         from agentctx_nb.render.action_view import action_card
 
         line, silent = silenced(line)
-        given = ACTION.words(line, self.shell.user_ns)
+        try:
+            given = ACTION.words(line, self.shell.user_ns)
+        except ArgumentError:  # on a line it has no options at all
+            given = replace(ACTION, options=()).words(line, self.shell.user_ns)
         if given.options:
             raise ArgumentError(
                 "%action NAME shows an action; options belong to %%action, with the cell below"
@@ -81,7 +86,7 @@ class ActionMagics(InShell):
     def _register(self, line: str, body: str) -> Registration:
         """Compile ``body`` and register it; whatever fails leaves the old action standing."""
         __tracebackhide__ = True
-        given = ACTION.words(line, self.shell.user_ns)
+        given = ACTION.written(body).words(line, self.shell.user_ns)
         name = _only_name(given.words)
         cell = find_cell(self.shell, name, line, body, magic="action")
         options = {**self._cell_options(body, above=len(cell.above)), **given.options}
@@ -115,7 +120,7 @@ class ActionMagics(InShell):
         for number, key, value in option_lines(body):
             text = body.split("\n")[number - 1].rstrip("\r")
             try:
-                option, read = ACTION.setting(key, value, self.shell.user_ns)
+                option, read = ACTION.written(body).setting(key, value, self.shell.user_ns)
             except ArgumentError as error:
                 raise CellError(str(error), line=number + above, text=text) from None
             if option in found:
@@ -125,12 +130,16 @@ class ActionMagics(InShell):
 
     def _act(self, line: str) -> Callable[[], Coroutine[Any, Any, ActionResult | None]]:
         """Return what ``%act`` runs."""
+        from agentctx_nb.render.action_view import sentence
+
         before = ACT.message(line, self.shell.user_ns)
-        typed, _, rest = before.message.partition(" ")
-        after = ACT.message(rest, self.shell.user_ns)
+        scanner = Scanner(before.message)
+        typed = scanner.word()
+        after = ACT.message(scanner.rest(), self.shell.user_ns)
         if twice := before.options.keys() & after.options.keys():
             raise ArgumentError(f"--{min(twice)} is given twice")
         options = before.options | after.options
+        check_out(options, self.shell.user_ns)
         if not typed:
             raise ArgumentError("%act needs the name of an action: %act NAME message (see %act?)")
         name = unquote(typed)
@@ -140,16 +149,22 @@ class ActionMagics(InShell):
             room_id=options.get("room"),
             entity_id=options.get("entity"),
         )
-        request = self.request_of(message)
+        request = self.request_of(message, **_composing(options))
         given = self.state_called(options["state"]) if "state" in options else None
+        note = swallowed(ACT, line, after.message)
 
         async def run() -> ActionResult | None:
+            __tracebackhide__ = True
+            self.say(note)
             state = await self.composed(request) if given is None else given
             result = await self.runtime.run_action(name, request.message, state)
-            if "out" not in options:
-                return result
-            self.shell.user_ns[options["out"]] = result
-            return None
+            if "out" in options:
+                self.shell.user_ns[options["out"]] = result
+            if not result.success and request.options.get("strict"):
+                cause = result.error if isinstance(result.error, Exception) else None
+                drawn = [] if cause is None else self.drawn([cause])
+                raise ActionFailedError(sentence(result), result, drawn=drawn) from cause
+            return None if "out" in options else result
 
         return run
 
@@ -157,6 +172,16 @@ class ActionMagics(InShell):
 ActionMagics.action.__doc__ = ACTION.help()
 ActionMagics.actions.__doc__ = ACTIONS.help()
 ActionMagics.act.__doc__ = ACT.help()
+
+
+def _composing(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the state of ``%act`` is composed, as its options say."""
+    asked = {name: options[name] for name in ("include", "only", "strict") if name in options}
+    if "state" in options and (wrong := [f"--{name}" for name in ("include", "only") if name in asked]):
+        raise ArgumentError(f"the state of --state is composed already; leave out {' and '.join(wrong)}")
+    if "only" in asked and "include" not in asked:
+        raise ArgumentError("--only runs just those of --include; add --include A,B")
+    return {RENAMED.get(name, name): value for name, value in asked.items()}
 
 
 def _not_yet() -> None:

@@ -7,10 +7,11 @@ stands for that object of the user's namespace, in options and names, never in a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import did_you_mean
+from agentctx_nb.errors import nearest_names
 from agentctx_nb.names import shown
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.notebook.reading import (
@@ -29,7 +30,7 @@ from agentctx_nb.notebook.reading import (
 from agentctx_nb.notebook.scanner import Scanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 __all__ = [
     "Command",
@@ -102,6 +103,7 @@ class Command:
     """A magic's options, with the usage and examples its help shows.
 
     ``offers`` is what Tab offers for its words; ``spoken`` ones end in a message, where it offers nothing.
+    ``sign`` stands before the name in what is said of mistakes.
     """
 
     name: str
@@ -111,6 +113,11 @@ class Command:
     examples: tuple[str, ...]
     offers: str = ""
     spoken: bool = False
+    sign: str = "%"
+
+    def written(self, cell: str | None) -> Command:
+        """Return the command as it was written: with two percent signs where it has a cell below it."""
+        return replace(self, sign="%" if cell is None else "%%")
 
     def help(self, twin: Command | None = None) -> str:
         """Return the text that ``%name?`` shows; ``twin`` is the same name with one percent sign."""
@@ -161,9 +168,14 @@ class Command:
         for option in self.options:
             if option.name == name:
                 return option
-        known = [f"--{option.name}" if shown.startswith("--") else option.key for option in self.options]
-        near = did_you_mean(shown, known) or f"; there are {', '.join(known)}"
-        raise ArgumentError(f"%{self.name} has no option {shown!r}{near}")
+        spelled = {
+            option.key: f"--{option.name}" if shown.startswith("--") else option.key
+            for option in self.options
+        }
+        near = " or ".join([repr(spelled[key]) for key in _near(name.replace("-", "_"), spelled)])
+        there = f"it has {', '.join(spelled.values())}" if spelled else "it has none"
+        hint = f"did you mean {near}?" if near else there
+        raise ArgumentError(f"{self.sign}{self.name} has no option {shown!r}; {hint}")
 
     def _parse(self, line: str, variables: Mapping[str, Any] | None, *, message: bool) -> Parsed:
         scanner = Scanner(line)
@@ -198,6 +210,17 @@ class Command:
             else:
                 words.append(_word(scanner.word(), variables))
         return Parsed(options, tuple(words), scanner.rest())
+
+
+def _near(typed: str, keys: Collection[str]) -> list[str]:
+    """Return the keys that ``typed`` begins, else those of which it may be a slip of the hand."""
+    begun = [key for key in keys if len(typed) > 1 and key.startswith(typed)]
+    likeness = SequenceMatcher(b=typed)
+    for key in [] if begun else nearest_names(typed, keys):
+        likeness.set_seq1(key.replace("_", ""))
+        if likeness.ratio() >= 0.7:  # less is another word: `out` in `timeout`
+            begun.append(key)
+    return begun
 
 
 def _word(word: str, variables: Mapping[str, Any] | None) -> str:

@@ -1,23 +1,28 @@
 """A magic call at the top level of a cell is awaited, as if the user had written ``await``.
 
 IPython awaits cells but not magics (IPython issues 11314 and 14157). Where the kernel runs the cell, the
-call is rewritten to an ``await`` of the private async twin, so that nothing has to nest in the kernel's
-event loop. Inside functions, ``%time`` and the like the plain magic waits by itself.
+call is rewritten to an ``await`` of the magic's async twin, so that nothing has to nest in the kernel's
+event loop. Inside functions, ``%time`` and the like the plain magic waits by itself. The twins are no
+magics, or Tab and ``%lsmagic`` would list them: they stand among the objects that IPython keeps magics of.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["AwaitingTransformer"]
+__all__ = ["TWINS", "TWINS_PLACE", "AwaitingTransformer", "Twins"]
 
+TWINS = "agentctx_nb"
+"""The key of the twins in the registry of a shell's ``magics_manager``."""
+
+TWINS_PLACE = f".magics_manager.registry[{TWINS!r}]"
 CALLS = ("run_line_magic", "run_cell_magic")
 NO_AWAIT = (
     ast.FunctionDef,
@@ -31,14 +36,34 @@ NO_AWAIT = (
 )
 
 
+class Twins:
+    """The async twins of magics by name, called as a shell calls its magics."""
+
+    def __init__(self, by_name: Mapping[str, Callable[..., Awaitable[Any]]]) -> None:
+        self._by_name = by_name
+
+    def run_line_magic(self, name: str, line: str) -> Awaitable[Any]:
+        """Start a magic that stands on a line."""
+        return self._by_name[name](line)
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Awaitable[Any]:
+        """Start a magic with a cell below it."""
+        return self._by_name[name](line, cell)
+
+    def show(self, value: Any) -> None:
+        """Display what a magic gave where nobody else would, unless it gave nothing."""
+        from IPython.display import display
+
+        if value is not None:
+            display(value)  # type: ignore[no-untyped-call]
+
+
 class AwaitingTransformer:
     """Rewrites ``get_ipython().run_line_magic('compose', …)``; one of IPython's ``input_transformers_post``."""
 
-    def __init__(self, shell: InteractiveShell, awaited: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, shell: InteractiveShell, awaited: Callable[[], Collection[str]]) -> None:
         self._shell = shell
-        self._awaited = (
-            awaited  # asked for each cell: the magics that wait for something now, and their twins
-        )
+        self._awaited = awaited  # asked for each cell: the magics that wait for something now
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Return the cell's lines, rewritten if a kernel is about to run them and can await."""
@@ -51,20 +76,20 @@ class AwaitingTransformer:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return lines  # IPython reports what Python cannot read; what is too deep for us waits by itself
 
-    def rewrite(self, text: str, tree: ast.Module, awaited: Mapping[str, str]) -> str:
+    def rewrite(self, text: str, tree: ast.Module, awaited: Collection[str]) -> str:
         """Return ``text`` with each call of ``awaited`` at the top level of ``tree`` awaited."""
         lines = [line.encode() for line in text.split("\n")]  # Python ends lines nowhere else
-        for call, magic in reversed([*self._calls(tree, awaited)]):  # from the end, so that places stay right
-            for at, column, until, new in (
-                (call.end_lineno, call.end_col_offset, call.end_col_offset, ")"),
-                (magic.lineno, magic.col_offset, magic.end_col_offset, repr(awaited[str(magic.value)])),
-                (call.lineno, call.col_offset, call.col_offset, "(await "),
+        for call, shell in reversed([*self._calls(tree, awaited)]):  # from the end, so that places stay right
+            for at, column, new in (
+                (call.end_lineno, call.end_col_offset, ")"),
+                (shell.end_lineno, shell.end_col_offset, TWINS_PLACE),
+                (call.lineno, call.col_offset, "(await "),
             ):
                 line = lines[at - 1]  # type: ignore[operator]  # parsed nodes have their places
-                lines[at - 1] = line[:column] + new.encode() + line[until:]  # type: ignore[operator]
+                lines[at - 1] = line[:column] + new.encode() + line[column:]  # type: ignore[operator]
         return b"\n".join(lines).decode()
 
-    def _calls(self, node: ast.AST, awaited: Mapping[str, str]) -> Iterator[tuple[ast.Call, ast.Constant]]:
+    def _calls(self, node: ast.AST, awaited: Collection[str]) -> Iterator[tuple[ast.Call, ast.expr]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, NO_AWAIT):
                 continue
@@ -77,7 +102,7 @@ class AwaitingTransformer:
                 and isinstance(child.args[0], ast.Constant)
                 and child.args[0].value in awaited
             ):
-                yield child, child.args[0]
+                yield child, child.func.value
             else:
                 yield from self._calls(child, awaited)
 

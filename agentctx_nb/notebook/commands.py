@@ -13,7 +13,18 @@ from agentctx_nb.notebook.arguments import (
     as_variable,
 )
 
-__all__ = ["COMPOSE", "LEARN", "LOOK", "PIN", "PROVIDER", "PROVIDERS", "REMEMBER"]
+__all__ = [
+    "COMPOSE",
+    "INCLUDE",
+    "LEARN",
+    "LOOK",
+    "ONLY",
+    "PIN",
+    "PROVIDER",
+    "PROVIDERS",
+    "REMEMBER",
+    "STRICT",
+]
 
 PROVIDER = Command(
     name="provider",
@@ -34,6 +45,7 @@ PROVIDER = Command(
         Option("after", "providers whose results it needs in state", "X,Y", as_names, offers="provider"),
     ),
     offers="provider",
+    sign="%%",
     examples=(
         '%%provider WEATHER --dynamic --keywords rain,forecast\n"""What the weather does."""\n"Rain until noon."',
         (
@@ -50,14 +62,21 @@ LOOK = Command(
     options=(
         Option("history", "list its earlier versions"),
         Option("rollback", "put its version N back in place, as a new version", "N", as_number),
+        Option("remove", "take it out; --rollback puts it back"),
     ),
     offers="provider",
     examples=("%provider WEATHER", "%provider WEATHER --rollback 2"),
 )
 
+INCLUDE = Option(
+    "include", "run these too, dynamic and private ones as well", "A,B", as_names, offers="provider"
+)
+ONLY = Option("only", "run just those of --include")
+STRICT = Option("strict", "raise what fails instead of showing it")
+
 _COMPOSING = (
-    Option("include", "run these too, dynamic and private ones as well", "A,B", as_names, offers="provider"),
-    Option("only", "run just those of --include"),
+    INCLUDE,
+    ONLY,
     Option(
         "preset", "the options kept under this name; those on the line win", "NAME", as_text, offers="preset"
     ),
@@ -81,7 +100,7 @@ COMPOSE = Command(
         *_COMPOSING,
         Option("out", "keep the state in this variable and show nothing", "NAME", as_variable, short="o"),
         Option("save", "keep the options of this line under this name, for --preset", "NAME", as_text),
-        Option("strict", "raise what fails instead of showing it"),
+        STRICT,
     ),
     spoken=True,
     examples=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from agentctx_nb.bridge import run_sync
 from agentctx_nb.errors import describe
@@ -14,7 +14,7 @@ from agentctx_nb.notebook.explorer_controls import close_all, make_controls, mak
 from agentctx_nb.notebook.explorer_panes import COMPARE, PANES, html_of
 from agentctx_nb.render.bounds import cell_text
 from agentctx_nb.render.page import Lines, Page
-from agentctx_nb.render.views import providers_table, state_page
+from agentctx_nb.render.views import providers_table, state_page, status_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -42,13 +42,18 @@ class Kept(NamedTuple):
 
 def explore(runtime: AgentRuntime, message: MessageLike | None = None) -> Explorer | Page:
     """Open the explorer of ``runtime``, closing the one before; where no widget can be drawn, a static view."""
-    state = None if message is None else runtime.compose(message)
-    text = "" if message is None else as_message(message).content.text or ""
     why_not = _no_widgets()
     if why_not is not None:
-        page = Page((providers_table(runtime),), mask=runtime.mask) if state is None else state_page(state)
-        return Page((Lines((why_not,)), *page.parts), mask=runtime.mask)
-    return _opened(runtime, state, text)
+        if message is None:
+            return Page((Lines((why_not,)), providers_table(runtime)), mask=runtime.mask)
+        return Page((Lines((why_not,)), *state_page(runtime.compose(message)).parts), mask=runtime.mask)
+    given = None if message is None else as_message(message)
+    explorer = _opened(runtime, runtime.mask)
+    if given is not None:
+        # Last: where loops nest, the next cell may open another explorer meanwhile, and that one stays.
+        explorer.fill_in(given)
+        explorer.show(runtime.compose(given), given.content.text or "")
+    return explorer
 
 
 def explore_state(state: State) -> Explorer | Page:
@@ -57,21 +62,20 @@ def explore_state(state: State) -> Explorer | Page:
     if why_not is not None:
         return Page((Lines((why_not,)), *state_page(state).parts), mask=state.mask)
     runtime, message = state.origin
-    text = "" if message is None else message.content.text or ""
-    if runtime is None:
-        explorer = Explorer(None, mask=state.mask)
-        explorer.show(state, text)
-        return explorer
-    return _opened(runtime, state, text)
-
-
-def _opened(runtime: AgentRuntime, state: State | None, text: str) -> Explorer:
-    if runtime.open_explorer is not None:
-        runtime.open_explorer.close()
-    explorer = runtime.open_explorer = Explorer(runtime, mask=runtime.mask)
-    if state is not None:
-        explorer.show(state, text)
+    explorer = _opened(runtime, state.mask)
+    if message is not None:
+        explorer.fill_in(message)
+    explorer.show(state, "" if message is None else message.content.text or "")
     return explorer
+
+
+def _opened(runtime: AgentRuntime | None, mask: Mask) -> Explorer:
+    """Return a new explorer in place of the one open on ``runtime``; states without a runtime share one."""
+    home: Any = Explorer if runtime is None else runtime
+    if home.open_explorer is not None:
+        home.open_explorer.close()
+    home.open_explorer = Explorer(runtime, mask=mask)
+    return home.open_explorer  # type: ignore[no-any-return]  # it was made in the line above
 
 
 def _no_widgets() -> str | None:
@@ -105,8 +109,11 @@ class Explorer:
     Everything shown is one HTML value a pane, made when its tab is looked at. `close` frees every widget.
     """
 
+    open_explorer: ClassVar[Explorer | None] = None  # on a state that knows of no runtime
+
     def __init__(self, runtime: AgentRuntime | None, *, mask: Mask = str) -> None:
         self.runtime = runtime
+        self.closed = False
         self.mask = mask
         self.history: list[Kept] = []
         self.task: asyncio.Task[None] | None = None
@@ -141,19 +148,28 @@ class Explorer:
 
     def show(self, state: State, text: str = "") -> None:
         """Put ``state`` at the end of the history and into view."""
+        if self.closed:
+            return
         self._count += 1
         self.history = [*self.history, Kept(self._count, text, state)][-MOST_KEPT:]
         options = [(self._label(kept), kept.number) for kept in self.history]
         self._settling = True
         self.controls.against.options = [("the one before", BEFORE), *options]
+        self.controls.against.value = BEFORE
         self.controls.shown.options = options
         self.controls.shown.value = self._count
         self._settling = False
         self._view()
 
-    def tell(self, text: str) -> None:
-        """Show ``text`` in the status line."""
-        self.controls.status.value = html_of(Page((Lines((text,)),), mask=self.mask))
+    def fill_in(self, message: Memory) -> None:
+        """Put a message into the form, to be changed and sent again."""
+        controls = self.controls
+        controls.message.value = message.content.text or ""
+        controls.room.value, controls.entity.value = message.room_id or "", message.entity_id or ""
+
+    def tell(self, *lines: str) -> None:
+        """Show these lines above the boxes."""
+        self.controls.status.value = html_of(Page((Lines(lines),), mask=self.mask))
 
     def _label(self, kept: Kept) -> str:
         said = cell_text(kept.text, mask=self.mask, most=LABEL) or "(no text)"
@@ -167,7 +183,7 @@ class Explorer:
         numbers = [one.number for one in self.history]
         self.controls.older.disabled = kept.number == numbers[0]
         self.controls.newer.disabled = kept.number == numbers[-1]
-        self.tell(repr(kept.state)[1:-1])
+        self.tell(*status_lines(kept.state))
         self._draw_anew()
 
     def _switch_for(self, state: State) -> None:
@@ -212,7 +228,7 @@ class Explorer:
 
     @told
     def _compose(self, _: Any) -> None:
-        if self.task is not None:
+        if self.task is not None or self.closed:
             return
         controls = self.controls
         text = controls.message.value
@@ -235,6 +251,8 @@ class Explorer:
             self.tell("Cancelled; every provider was stopped.")
         except Exception as error:  # noqa: BLE001  shown to the person who clicked
             self.tell(f"failed: {describe(error)}")
+        except BaseException as error:  # noqa: BLE001  it would end the loop, and with it the kernel
+            self.tell(f"A provider asked to leave: {describe(error)}")
         finally:
             self.task = None
             controls.compose.disabled, controls.cancel.disabled = False, True
@@ -292,9 +310,11 @@ class Explorer:
         """Stop what runs and free every widget."""
         if self.task is not None:
             self.task.cancel()
-        close_all([self.controls.whole, self.controls.message, self.controls.include])
-        if self.runtime is not None and self.runtime.open_explorer is self:
-            self.runtime.open_explorer = None
+        self.closed = True
+        close_all([getattr(self.controls, name) for name in self.controls.__slots__])
+        home: Any = Explorer if self.runtime is None else self.runtime
+        if home.open_explorer is self:
+            home.open_explorer = None
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from agentctx_nb.notebook.awaiting import AwaitingTransformer
+from agentctx_nb.notebook.awaiting import TWINS, AwaitingTransformer, Twins
 from agentctx_nb.notebook.completion import Completions
 from agentctx_nb.notebook.display import Display
 from agentctx_nb.notebook.magics import NotebookMagics
@@ -15,7 +15,8 @@ from agentctx_nb.notebook.pinning import Follower
 from agentctx_nb.notebook.project_file import settings_of
 from agentctx_nb.notebook.session import Session
 from agentctx_nb.notebook.settings import setting_names
-from agentctx_nb.notebook.verbatim import VerbatimTransformer
+from agentctx_nb.notebook.showing import ShowingTransformer
+from agentctx_nb.notebook.verbatim import BodyTransformer, VerbatimTransformer
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.source import forget_source, keep_source
 
@@ -81,10 +82,14 @@ def _install(
         lambda change: session.chosen.__setitem__(change["name"], change["new"]), names=setting_names()
     )
     _append(shell.configurables, settings, undo)
-    undo(Display(settings).install(shell))
 
     magics = NotebookMagics(shell, session, settings)
+    undo(Display(settings, lambda: magics.runtime.mask).install(shell))
+    settings.mask = lambda text: magics.runtime.mask(text)  # noqa: PLW0108  the runtime may become another
     entries = magics.table()
+    registry = shell.magics_manager.registry
+    registry[TWINS] = twins = Twins(magics.twins())
+    undo(lambda: registry.pop(TWINS) if registry.get(TWINS) is twins else None)
     for name, kinds, function in entries:
         for kind in kinds.split("_"):
             undo(_put_back, shell, kind, name, function, shell.magics_manager.magics[kind].get(name))
@@ -92,6 +97,8 @@ def _install(
     names = {name for name, _, _ in entries}
 
     _append(shell.input_transformers_cleanup, VerbatimTransformer(names), undo)
+    _append(shell.input_transformers_cleanup, BodyTransformer(names), undo)
+    _append(shell.input_transformers_post, ShowingTransformer(shell, names), undo)
     _append(shell.input_transformers_post, AwaitingTransformer(shell, lambda: magics.awaited), undo)
     _append(shell.Completer.custom_matchers, Completions(magics).matcher, undo)
     _register(shell, "pre_run_cell", _Renaming(shell, session.runtime), undo)
@@ -133,14 +140,14 @@ def _forget(session: Session) -> None:
 
 
 class _Renaming:
-    """Gives the runtime its name again before a cell runs, where ``%reset`` has taken both names away."""
+    """Gives the runtime a name again before a cell runs, where ``%reset`` or ``runtime = 5`` has taken it away."""
 
     def __init__(self, shell: InteractiveShell, runtime: AgentRuntime) -> None:
         self._shell = shell
         self._runtime = runtime
 
     def __call__(self, _: Any) -> None:
-        if not any(variable in self._shell.user_ns for variable in VARIABLES):
+        if not any(isinstance(self._shell.user_ns.get(name), AgentRuntime) for name in VARIABLES):
             _name(self._shell, self._runtime)
 
 

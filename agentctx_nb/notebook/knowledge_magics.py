@@ -11,24 +11,20 @@ from agentctx_nb.bridge import await_interruptible, run_sync
 from agentctx_nb.errors import AgentCtxError
 from agentctx_nb.notebook.arguments import unquote, without_quotes
 from agentctx_nb.notebook.commands import LEARN, REMEMBER
+from agentctx_nb.notebook.in_shell import InShell
 from agentctx_nb.notebook.mistakes import ArgumentError, shorten
+from agentctx_nb.notebook.swallowed import swallowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from agentctx_nb.knowledge import Learned, Remembered
-    from agentctx_nb.runtime import AgentRuntime
 
 __all__ = ["KnowledgeMagics"]
 
 
-class KnowledgeMagics:
+class KnowledgeMagics(InShell):
     """The part of a shell's magics that brings knowledge in."""
-
-    @property
-    def runtime(self) -> AgentRuntime:
-        """The runtime to work on; `NotebookMagics` says which."""
-        raise TypeError("magics without a shell have no runtime")
 
     @no_var_expand
     def learn(self, line: str) -> Learned | None:  # noqa: D102  its help is set below
@@ -41,7 +37,6 @@ class KnowledgeMagics:
             raise
         return None if silent else learned
 
-    @no_var_expand
     async def learn_awaited(self, line: str) -> Learned | None:
         """Do what ``%learn`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -62,7 +57,6 @@ class KnowledgeMagics:
             shorten(error, self.runtime.mask)
             raise
 
-    @no_var_expand
     async def remember_awaited(self, line: str) -> Remembered:
         """Do what ``%remember`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -104,6 +98,7 @@ class KnowledgeMagics:
         text = without_quotes(after.message)
         if not text.strip():
             raise ArgumentError("%remember needs a table and a text: %remember TABLE text (see %remember?)")
+        self.say(swallowed(REMEMBER, line, after.message))
         name = unquote(table)
         room = (before.options | after.options).get("room")
         return lambda: remember(self.runtime, name, text, room_id=room)

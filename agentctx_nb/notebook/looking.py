@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentctx_nb.render.table import Table
     from agentctx_nb.runtime import AgentRuntime
 
-__all__ = ["card", "history", "roll_back"]
+__all__ = ["card", "history", "remove", "roll_back"]
 
 COMPARED = tuple([field.name for field in fields(Provider) if field.name not in {"name", "get"}])
 
@@ -48,11 +48,11 @@ def history(runtime: AgentRuntime, name: str) -> Table:
                 _fate(runtime, entry, newer),
                 entry.origin or "",
                 _first_line(entry.provider.get),
-                _changed(older, entry),
+                _again(versions[:place], entry) or _changed(older, entry),
             )
         )
     return Table(
-        ("version", "replaced", "origin", "first line", "changed"),
+        ("version", "use", "origin", "first line", "changed"),
         tuple(reversed(rows)),
         title=f"History of {name}",
         note=f"%provider {name} --rollback N puts version N back" if len(rows) > 1 else "",
@@ -74,6 +74,13 @@ def roll_back(runtime: AgentRuntime, name: str, version: float) -> str:
     runtime.register_provider(found.provider, origin=found.origin)
     now = runtime.registered(name).version
     return runtime.mask(f"rolled {name} back to v{found.version}, now v{now}")
+
+
+def remove(runtime: AgentRuntime, name: str) -> str:
+    """Unregister a provider and return the sentence that says so, and how it comes back."""
+    version = runtime.registered(name).version
+    runtime.unregister_provider(name)
+    return runtime.mask(f"removed {name}; %provider {name} --rollback {version} puts it back")
 
 
 def _versions(runtime: AgentRuntime, name: str) -> list[Registered]:
@@ -102,14 +109,20 @@ def _last_outcome(entry: Registered, last: LastComposition | None) -> str:
     of = "" if then == entry.version else f" of v{then}"
     said = f"last outcome{of}: {row.outcome.replace('_', ' ')} ({row.reason})"
     if row.error is not None:
-        return f"{said}, {row.error}"
+        return ", ".join([part for part in (said, row.error, row.place) if part])
     return f"{said}, {counted(row.chars, 'character')}, {counted(row.tokens, 'token')}" if row.ran else said
 
 
 def _fate(runtime: AgentRuntime, entry: Registered, newer: Registered | None) -> str:
     if newer is not None:
-        return f"by v{newer.version}"
-    return "registered" if _current(runtime, entry.name) is entry else "removed"
+        return f"replaced by v{newer.version}"
+    return "in use" if _current(runtime, entry.name) is entry else "removed"
+
+
+def _again(earlier: list[Registered], entry: Registered) -> str:
+    """Return of which earlier version this is the very provider, put back; empty where of none."""
+    same = [one.version for one in earlier if one.provider is entry.provider]
+    return f"back to v{same[0]}" if same else ""
 
 
 def _changed(older: Registered | None, entry: Registered) -> str:

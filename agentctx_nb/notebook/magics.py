@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.magic import no_var_expand
 
-from agentctx_nb.bridge import await_interruptible
+from agentctx_nb.names import shown
 from agentctx_nb.notebook.action_magics import ActionMagics
 from agentctx_nb.notebook.arguments import silenced
 from agentctx_nb.notebook.commands import COMPOSE, LOOK, PIN, PROVIDER, PROVIDERS
 from agentctx_nb.notebook.knowledge_magics import KnowledgeMagics
-from agentctx_nb.notebook.looking import card, history, roll_back
+from agentctx_nb.notebook.looking import card, history, remove, roll_back
 from agentctx_nb.notebook.mistakes import ArgumentError, StrictError, shorten
 from agentctx_nb.notebook.pinning import Pin, pinned_page, remark
 from agentctx_nb.notebook.prompt_magics import PromptMagics
@@ -25,7 +25,6 @@ from agentctx_nb.runtime import AgentRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from types import FrameType
 
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -33,12 +32,7 @@ if TYPE_CHECKING:
     from agentctx_nb.render.page import Page
     from agentctx_nb.state import State
 
-__all__ = ["AWAITED", "NotebookMagics"]
-
-AWAITED = {
-    name: f"{name}__await__" for name in ("act", "compose", "learn", "pin", "prompt", "provider", "remember")
-}
-"""The magics that wait for something, and the private ones a cell that can await calls in their place."""
+__all__ = ["NotebookMagics"]
 
 
 class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
@@ -55,37 +49,52 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         named = self.shell.user_ns.get("runtime")
         return named if isinstance(named, AgentRuntime) else self.session.runtime
 
+    def stand_in(self) -> str:
+        """Return what to say where ``runtime`` is something else than one; nothing the second time."""
+        names = self.shell.user_ns
+        taken = "runtime" in names and not isinstance(names["runtime"], AgentRuntime)
+        said = self.session.told_of_name
+        self.session.told_of_name = taken
+        if not taken or said:
+            return ""
+        return f"runtime is {shown(names['runtime'])} here; the magics work on agentctx_runtime"
+
     @property
-    def awaited(self) -> dict[str, str]:
+    def awaited(self) -> list[str]:
         """The magics that have something to wait for now: ``%%provider`` has, where a message is pinned."""
-        return {name: twin for name, twin in AWAITED.items() if name != "provider" or self.session.pin}
+        return [name for name in self.twins() if name != "provider" or self.session.pin]
+
+    def twins(self) -> dict[str, Any]:
+        """Return what a cell that can await calls in place of the magics that wait for something, by name."""
+        return {
+            "act": self.act_awaited,
+            "compose": self.compose_awaited,
+            "learn": self.learn_awaited,
+            "pin": self.pin_awaited,
+            "prompt": self.prompt_awaited,
+            "provider": self.provider_awaited,
+            "remember": self.remember_awaited,
+        }
 
     def table(self) -> list[tuple[str, str, Any]]:
         """Return (name, kind, function) of each, as IPython registers them."""
         entries = [
             ("provider", "line_cell", self.provider),
-            (AWAITED["provider"], "line_cell", self.provider_awaited),
             ("compose", "line_cell", self.compose),
-            (AWAITED["compose"], "line_cell", self.compose_awaited),
             ("pin", "line_cell", self.pin),
-            (AWAITED["pin"], "line_cell", self.pin_awaited),
             ("providers", "line", self.providers),
             ("learn", "line", self.learn),
-            (AWAITED["learn"], "line", self.learn_awaited),
             ("remember", "line", self.remember),
-            (AWAITED["remember"], "line", self.remember_awaited),
             ("prompt", "line_cell", self.prompt),
-            (AWAITED["prompt"], "line_cell", self.prompt_awaited),
             ("action", "line_cell", self.action),
             ("actions", "line", self.actions),
             ("act", "line", self.act),
-            (AWAITED["act"], "line", self.act_awaited),
         ]
         # Where one of the two forms is missing, IPython's own error would look like no error to a test.
         refusals = [
             (name, "cell" if kind == "line" else "line", self._refusal(name, kind, function.__doc__))
             for name, kind, function in entries
-            if kind != "line_cell" and name not in AWAITED.values()
+            if kind != "line_cell"
         ]
         return [*entries, *refusals]
 
@@ -110,7 +119,6 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         __tracebackhide__ = True
         return self.now(lambda: self._look(line) if cell is None else self._registered(line, cell))
 
-    @no_var_expand
     async def provider_awaited(self, line: str, cell: str | None = None) -> Any:
         """Do what ``%%provider`` does, and compose the pinned message; cells call it by themselves."""
         from IPython.display import display
@@ -122,14 +130,13 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
             return done
         if done is not None:
             display(done)  # type: ignore[no-untyped-call]  # shown first: what follows may take its time
-        return await await_interruptible(pin.catch_up(self.runtime, self.composed))
+        return await self.awaited_now(lambda: lambda: pin.catch_up(self.runtime, self.composed))
 
     @no_var_expand
     def compose(self, line: str, cell: str | None = None) -> State | None:  # noqa: D102
         __tracebackhide__ = True
         return cast("State | None", self.now(lambda: self._compose(line, cell)))
 
-    @no_var_expand
     async def compose_awaited(self, line: str, cell: str | None = None) -> State | None:
         """Do what ``%compose`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -140,7 +147,6 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         __tracebackhide__ = True
         return self.now(lambda: self._pin(line, cell))
 
-    @no_var_expand
     async def pin_awaited(self, line: str, cell: str | None = None) -> Any:
         """Do what ``%pin`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -180,10 +186,13 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
             raise ArgumentError("%provider NAME shows one provider; %providers lists them")
         (name,) = given.words
         if len(given.options) > 1:
-            raise ArgumentError("--history and --rollback are two things to do; give one of them")
+            asked = " and ".join([f"--{option}" for option in given.options])
+            raise ArgumentError(f"{asked} are {len(given.options)} things to do; give one of them")
         shown: Any
         if "rollback" in given.options:
             shown = remark(roll_back(self.runtime, name, given.options["rollback"]), self.runtime)
+        elif "remove" in given.options:
+            shown = remark(remove(self.runtime, name), self.runtime)
         elif "history" in given.options:
             shown = history(self.runtime, name)
         else:
@@ -196,6 +205,7 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
 
         async def run() -> State | None:
             __tracebackhide__ = True
+            self.say(request.note)
             state = await self.composed(request)
             if request.out is not None:
                 self.shell.user_ns[request.out] = state
@@ -209,14 +219,19 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         if "off" in PIN.message(bare, self.shell.user_ns).options:
             if bare.strip() != "--off" or cell is not None:
                 raise ArgumentError("%pin --off ends the pinned message and takes nothing else")
-            self.session.pin = None
-        elif bare or cell is not None:
+            pinned, self.session.pin = self.session.pin, None
+            said = "no message was pinned"
+            if pinned is not None:
+                said = f"pinned no longer: {pinned.request.message.content.text}"
+            return None if silent else remark(said, self.runtime)
+        if bare or cell is not None:
             request = read_request(PIN, line, cell, variables=self.shell.user_ns, settings=self.settings)
             return lambda: self._pinned(request)
         return None if silent else pinned_page(self.session.pin, self.runtime, self.settings)
 
     async def _pinned(self, request: Request) -> Page | None:
         __tracebackhide__ = True
+        self.say(request.note)
         options = {name: value for name, value in request.options.items() if name != "strict"}
         state = await self.composed(replace(request, options=options))
         self.session.pin = Pin(replace(request, options=options), state, self.runtime.registry.snapshot())
@@ -233,25 +248,10 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         except ExceptionGroup as group:
             failed = group
         # Out here the new error has no context, where IPython would find the group.
-        raise StrictError(failed, drawn=self._drawn(failed)) from failed
-
-    def _drawn(self, group: ExceptionGroup[Exception]) -> list[str]:
-        """Return the tracebacks of ``group``, each from the user's own first line on."""
-        lines: list[str] = []
-        for error in group.exceptions:
-            trace = error.__traceback__
-            while trace is not None and is_ours(trace.tb_frame):
-                trace = trace.tb_next
-            lines += self.shell.InteractiveTB.structured_traceback(type(error), error, trace, tb_offset=0)
-        return [self.runtime.mask(line) for line in lines]
+        raise StrictError(failed, drawn=self.drawn(failed.exceptions)) from failed
 
 
 NotebookMagics.provider.__doc__ = PROVIDER.help(LOOK)
 NotebookMagics.compose.__doc__ = COMPOSE.help()
 NotebookMagics.pin.__doc__ = PIN.help()
 NotebookMagics.providers.__doc__ = PROVIDERS.help()
-
-
-def is_ours(frame: FrameType) -> bool:
-    """Whether ``frame`` runs code of this package."""
-    return str(frame.f_globals.get("__name__")).startswith("agentctx_nb.")

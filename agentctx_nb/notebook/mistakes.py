@@ -13,7 +13,16 @@ from agentctx_nb.errors import AgentCtxError, DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ArgumentError", "SettingsError", "StrictError", "shorten"]
+    from agentctx_nb.actions import ActionResult
+
+__all__ = [
+    "ActionFailedError",
+    "ArgumentError",
+    "SettingsError",
+    "StrictError",
+    "shorten",
+    "shorten_interrupt",
+]
 
 
 class ArgumentError(DefinitionError):
@@ -39,6 +48,18 @@ class StrictError(AgentCtxError):
         return [*self._drawn, f"{type(self).__name__}: {self}"]
 
 
+class ActionFailedError(AgentCtxError):
+    """An action run with ``--strict`` did not succeed; ``result`` is what came of it."""
+
+    def __init__(self, said: str, result: ActionResult, *, drawn: list[str]) -> None:
+        self.result = result
+        self._drawn = drawn
+        super().__init__(said)
+
+    def _render_traceback_(self) -> list[str]:
+        return [*self._drawn, f"{type(self).__name__}: {self}"]
+
+
 def shorten(error: AgentCtxError, mask: Callable[[str], str]) -> None:
     """Set ``error`` up to be shown by IPython without secrets and without the way it took through our code."""
     error.args = tuple(mask(arg) if isinstance(arg, str) else arg for arg in error.args)
@@ -46,3 +67,9 @@ def shorten(error: AgentCtxError, mask: Callable[[str], str]) -> None:
     lines = [f"{type(error).__name__}: {error}"] if render is None else render()
     shown = [mask(line) for line in lines]
     error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]
+
+
+def shorten_interrupt(error: KeyboardInterrupt) -> None:
+    """Set ``error`` up to be shown by IPython in one line; the lines it came through are all ours."""
+    said = "KeyboardInterrupt: interrupted; what was running has been cancelled"
+    error._render_traceback_ = lambda: [said]  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ class Pin:
         before = self.state
         try:
             self.state = await compose(self.request)
-        except Exception as error:  # noqa: BLE001  the cell registered its provider, which is what it was for
+        except (Exception, SystemExit) as error:  # noqa: BLE001  the cell has registered its provider
             return remark(f"the pinned message could not be composed: {describe(error)}", runtime)
         finally:
             # Also where it was interrupted, or it would hang again below the next cell; and last, for a

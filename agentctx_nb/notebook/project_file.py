@@ -21,6 +21,8 @@ __all__ = ["apply_project_file", "find_section", "settings_of"]
 
 NAME = "pyproject.toml"
 SECTION = "agentctx_nb"
+_LARGEST = 1_000_000  # bytes
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")  # an editor may have saved it in one that TOML has not
 
 
 def settings_of(shell: InteractiveShell) -> AgentContext:
@@ -39,7 +41,7 @@ def apply_project_file(settings: AgentContext, start: Path | None = None) -> Non
     Raises
     ------
     SettingsError
-        The file cannot be read as TOML, a key is unknown, or a value is out of bounds; ``settings`` is as before.
+        The file cannot be read as TOML or is too large, a key is unknown, or a value is out of bounds; ``settings`` is as before.
     """
     try:
         found = find_section(Path.cwd() if start is None else start)
@@ -79,20 +81,41 @@ def find_section(start: Path) -> tuple[Path, dict[str, Any]] | None:
 
 
 def _section(path: Path) -> dict[str, Any] | None:
+    written = _read(path)
+    if not any(SECTION.encode(encoding) in written for encoding in _ENCODINGS):
+        return None  # most files: not worth parsing, nor ours to complain of
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if SECTION not in text:  # most files: not worth parsing, nor ours to complain of
-        return None
-    try:
-        tool = tomllib.loads(text).get("tool", {})
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{_shown_path(path)} cannot be read as TOML: {error}") from None
+        tool = tomllib.loads(written.decode("utf-8-sig").replace("\r\n", "\n")).get("tool", {})
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{_shown_path(path)} cannot be read as TOML: {_why(error)}") from None
     section = tool.get(SECTION) if isinstance(tool, dict) else None
     if section is not None and not isinstance(section, dict):
         raise SettingsError(f"{_shown_path(path)}: tool.{SECTION} is a table, not {shown(section)}")
     return section
+
+
+def _read(path: Path) -> bytes:
+    """Return what is in the file, and nothing where there is none: a pipe would be waited for."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            written = file.read(_LARGEST + 1)
+    except OSError:
+        return b""
+    if len(written) > _LARGEST:
+        raise SettingsError(f"{_shown_path(path)} is larger than 1 MB, and was not read for settings")
+    return written
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, tomllib.TOMLDecodeError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "its brackets are nested too deep"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not written in UTF-8 (byte {error.start:,})"
+    return "a number in it has too many digits"
 
 
 def _set(settings: AgentContext, key: str, value: Any, shown_path: str) -> None:

@@ -16,6 +16,7 @@ from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.notebook.reading import look_up
 from agentctx_nb.notebook.registering import find_cell
 from agentctx_nb.notebook.scanner import Scanner
+from agentctx_nb.notebook.swallowed import swallowed
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
@@ -57,7 +58,6 @@ class PromptMagics(InShell):
         __tracebackhide__ = True
         return self.now(lambda: self._prompt(line, cell))
 
-    @no_var_expand
     async def prompt_awaited(self, line: str, cell: str | None = None) -> Any:
         """Do what ``%prompt`` does where the cell can await it; cells call it by themselves."""
         __tracebackhide__ = True
@@ -69,7 +69,8 @@ class PromptMagics(InShell):
 
         line, silent = silenced(line) if cell is None else (line, False)
         before, message = spoken_message(line)
-        given = PROMPT.words(before, self.shell.user_ns)
+        given = PROMPT.written(cell).words(before, self.shell.user_ns)
+        note = "" if message is None or silent else swallowed(PROMPT, line, message)
         options = dict(given.options)
         if message is not None:
             options["message"] = message
@@ -82,8 +83,12 @@ class PromptMagics(InShell):
             raise ArgumentError(
                 f"--missing POLICY: it is empty, error or keep, not {shown(options['missing'])}"
             )
-        variables = [extra.removeprefix("$") for extra in options.get("extra", ())]
-        extra = {variable: look_up(variable, self.shell.user_ns) for variable in variables}
+        extra = {
+            named.removeprefix("$"): look_up(
+                named.removeprefix("$"), self.shell.user_ns, dollar=named.startswith("$")
+            )
+            for named in options.get("extra", ())
+        }
         state = self.state_called(options["state"]) if "state" in options else None
         where = "--state" if not isinstance(options.get("state"), str) else options["state"]
         asked = as_message(options["message"]) if "message" in options else None
@@ -106,6 +111,7 @@ class PromptMagics(InShell):
 
         async def show() -> PromptView | None:
             __tracebackhide__ = True
+            self.say(note)
             filled, used = await self._state_for(asked, state, where)
             try:
                 view = self._view(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import keyword
 import os
@@ -24,10 +25,15 @@ __all__ = [
     "as_variable",
     "given",
     "look_up",
+    "own_variables",
     "referred",
     "unquote",
     "without_quotes",
 ]
+
+
+# Its `open` and `exit` are not those of the builtins.
+_OF_IPYTHON = frozenset(("In", "Out", "exit", "get_ipython", "open", "quit"))
 
 
 def unquote(word: str) -> str:
@@ -141,14 +147,29 @@ def referred(word: str) -> str | None:
     return name if word[:1] == "$" and name.isidentifier() and not keyword.iskeyword(name) else None
 
 
-def look_up(name: str, variables: Mapping[str, Any]) -> Any:
-    """Return the variable ``name`` of the user's namespace; raise `ArgumentError` with the nearest one."""
+def look_up(name: str, variables: Mapping[str, Any], *, dollar: bool = True, kind: type[Any] = object) -> Any:
+    """Return the variable ``name`` of the user's namespace; raise `ArgumentError` with the nearest of a kind.
+
+    ``dollar`` says that it was typed with one, which may have been meant as it stands.
+    """
     try:
         return variables[name]
     except KeyError:
-        near = did_you_mean(name, [known for known in variables if not known.startswith("_")])
-        hint = near or f"; write '${name}' in quotes to keep it as it is"
-        raise ArgumentError(f"there is no variable {name!r}{hint}") from None
+        near = did_you_mean(name, own_variables(variables, kind))
+        literal = f"; write '${name}' in quotes to keep it as it is" if dollar else ""
+        raise ArgumentError(f"there is no variable {name!r}{near or literal}") from None
+
+
+def own_variables(variables: Mapping[str, Any], kind: type[Any] = object) -> list[str]:
+    """Return the names of the variables of a kind that a user has made; what Python and IPython put there is none."""
+    return [
+        name
+        for name, value in variables.items()
+        if isinstance(value, kind)
+        and not name.startswith("_")
+        and name not in _OF_IPYTHON
+        and not (hasattr(builtins, name) and value is getattr(builtins, name))
+    ]
 
 
 def given(read: Callable[[str], Any] | None, value: Any) -> Any:

@@ -10,11 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import UnknownProviderError
+from agentctx_nb.caution import overheard
+from agentctx_nb.errors import UnknownProviderError, did_you_mean
 from agentctx_nb.names import shown
+from agentctx_nb.notebook.awaiting import TWINS_PLACE
 from agentctx_nb.notebook.commands import LOOK, PROVIDER
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.provider import Provider
+from agentctx_nb.render.bounds import one_line
 from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ class Registration:
     filename: str
 
     def __repr__(self) -> str:
-        return self.line
+        return one_line(self.line)
 
 
 def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, body: str) -> Registration:
@@ -69,9 +72,10 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
     )
     described = checked.description or compiled.description
     before = _registered(runtime, name)
-    runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=ORIGIN)
-    after = runtime.registered(name)
-    return Registration(runtime.mask(_sentence(before, after)), cell.filename)
+    with overheard() as warned:
+        runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=ORIGIN)
+    said = "; ".join([_sentence(before, runtime.registered(name)), *_awaited(checked, runtime), *warned])
+    return Registration(runtime.mask(said), cell.filename)
 
 
 def find_cell(shell: InteractiveShell, name: str, line: str, body: str, *, magic: str = "provider") -> Cell:
@@ -98,7 +102,9 @@ def find_cell(shell: InteractiveShell, name: str, line: str, body: str, *, magic
 
 def _is_one_call(code: str) -> bool:
     """Whether a cell, as IPython runs it, does nothing but call one cell magic."""
-    if not code.startswith(("get_ipython().run_cell_magic(", "(await get_ipython().run_cell_magic(")):
+    if not code.startswith(
+        ("get_ipython().run_cell_magic(", f"(await get_ipython(){TWINS_PLACE}.run_cell_magic(")
+    ):
         return False
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         (statement, *others) = ast.parse(code).body
@@ -179,6 +185,16 @@ def _sentence(before: Registered | None, after: Registered) -> str:
     limits = {limit: getattr(provider, limit) for limit in ("timeout", "ttl")}
     facts += [f"{limit} {_plain(seconds)} s" for limit, seconds in limits.items() if seconds is not None]
     return f"{said} ({'; '.join(facts)})" if facts else said
+
+
+def _awaited(provider: Provider, runtime: AgentRuntime) -> list[str]:
+    """Return what to say of the names in ``after`` under which there is no provider so far."""
+    known = [other.name for other in runtime.list_providers(include_private=True)]
+    return [
+        f"nobody is registered as {name!r} yet{did_you_mean(name, known)}"
+        for name in provider.after
+        if name not in known
+    ]
 
 
 def _plain(number: float) -> str:

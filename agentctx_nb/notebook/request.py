@@ -14,12 +14,15 @@ from agentctx_nb.names import shown
 from agentctx_nb.notebook.arguments import without_quotes
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.notebook.reading import referred
+from agentctx_nb.notebook.settings import checked_preset
+from agentctx_nb.notebook.swallowed import swallowed
+from agentctx_nb.runtime import AgentRuntime
 
 if TYPE_CHECKING:
     from agentctx_nb.notebook.arguments import Command
     from agentctx_nb.notebook.settings import AgentContext
 
-__all__ = ["Request", "read_request"]
+__all__ = ["Request", "check_out", "read_request"]
 
 RENAMED = {"include": "include_list", "only": "only_include", "fresh": "skip_cache"}
 NOT_HOW = ("preset", "save", "out")
@@ -28,12 +31,16 @@ OF_THE_MESSAGE = ("room", "entity", "content", "message")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message and the options of `AgentRuntime.compose_state`; ``out`` names a variable for the state."""
+    """A message and the options of `AgentRuntime.compose_state`; ``out`` names a variable for the state.
+
+    ``note`` is what to say of the line, if anything.
+    """
 
     message: Memory
     options: dict[str, Any] = field(default_factory=dict)
     out: str | None = None
     silent: bool = False
+    note: str = ""
 
 
 def read_request(
@@ -43,6 +50,7 @@ def read_request(
 
     What the line says wins over its preset, and that over the settings.
     """
+    command = command.written(cell)
     line = line.rstrip()
     silent = line.endswith(";")
     given = command.message(line.removesuffix(";"), variables)
@@ -60,6 +68,7 @@ def read_request(
     options |= {key: value for key, value in said.items() if key not in NOT_HOW}
     if options.get("only") and "include" not in options:
         raise ArgumentError("--only runs just those of --include; add --include A,B")
+    check_out(said, variables)
     if "save" in said:
         save(said, settings)
     spoken = given.message if cell is None else cell.removesuffix("\n")
@@ -70,17 +79,40 @@ def read_request(
         for key, value in options.items()
         if key not in OF_THE_MESSAGE and value is not None
     }
-    return Request(message, composing, said.get("out"), silent)
+    note = swallowed(command, line.removesuffix(";") if silent else line, given.message)
+    note = note or _named(command, line, given.message, variables)
+    return Request(message, composing, said.get("out"), silent, "" if silent else note)
+
+
+def check_out(said: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
+    """Raise `ArgumentError` where ``--out`` names the runtime, which would be gone."""
+    name = said.get("out", "")
+    if isinstance(variables.get(name), AgentRuntime):
+        raise ArgumentError(f"--out {name} would take the place of the runtime; give another name")
+
+
+def _named(command: Command, line: str, message: str, variables: Mapping[str, Any]) -> str:
+    """Return what to say of a message that is the name of a text with a dollar before it, as typed."""
+    name = referred(message)
+    if name is None or not isinstance(variables.get(name), str) or line.split()[-2:-1] == ["--"]:
+        return ""
+    return (
+        f"{message} is the message as it stands; the text in the variable is "
+        f"{command.sign}{command.name} --message {message}"
+    )
 
 
 def preset(name: str, settings: AgentContext) -> dict[str, Any]:
-    """Return the options kept under ``name``; raise `ArgumentError` with the nearest name."""
+    """Return the options kept under ``name``; `ArgumentError` for another name, or options that are none."""
     if name not in settings.presets:
-        near = did_you_mean(name, settings.presets)
-        there = f"; there are {', '.join(settings.presets)}" if settings.presets else ""
-        hint = near or there or "; keep some in [tool.agentctx_nb.presets] of pyproject.toml"
+        known = [kept for kept in settings.presets if isinstance(kept, str)]
+        near = did_you_mean(name, known)
+        there = f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+        hint = (
+            near or (there if known else "") or "; keep some in [tool.agentctx_nb.presets] of pyproject.toml"
+        )
         raise ArgumentError(f"there is no preset {name!r}{hint}")
-    return dict(settings.presets[name])
+    return checked_preset(name, settings.presets[name])  # one that was put there is looked at only now
 
 
 def save(said: Mapping[str, Any], settings: AgentContext) -> None:
@@ -99,7 +131,10 @@ def _message(
     """Return the message: as spoken, unless it is all ``$name`` of a message or comes by ``--message``."""
     if "message" in options:
         if spoken:
-            raise ArgumentError(f"%{command.name} has two messages, one in --message and one behind it")
+            where = "behind it" if typed else "in the cell below it"
+            raise ArgumentError(
+                f"{command.sign}{command.name} has two messages, one in --message and one {where}"
+            )
         return as_message(options["message"])
     if typed:
         held = variables.get(referred(spoken) or "")

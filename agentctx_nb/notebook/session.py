@@ -28,7 +28,8 @@ class LastComposition(NamedTuple):
 class Session:
     """One shell's runtime, the sources of its cells by file name, and what was chosen in it.
 
-    ``chosen`` are the settings made by ``%config``; ``undo`` takes out what the last load put in.
+    ``chosen`` are the settings made by ``%config``; ``undo`` takes out what the last load put in;
+    ``told_of_name`` is whether it was said that the name ``runtime`` is taken.
     """
 
     runtime: AgentRuntime
@@ -36,4 +37,5 @@ class Session:
     chosen: dict[str, Any] = field(default_factory=dict)
     pin: Pin | None = None
     last: LastComposition | None = None
+    told_of_name: bool = False
     undo: ExitStack = field(default_factory=ExitStack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from traitlets import Bool, Dict, Float, Int, TraitError, Unicode, validate
@@ -14,9 +15,9 @@ from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.render.bounds import LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["NOT_IN_PRESETS", "AgentContext", "bounds_of", "setting_names"]
+__all__ = ["NOT_IN_PRESETS", "AgentContext", "bounds_of", "checked_preset", "setting_names"]
 
 NOT_IN_PRESETS = ("preset", "save", "out", "message")
 """Options of ``%compose`` that say nothing about how to compose."""
@@ -61,7 +62,7 @@ class AgentContext(Configurable):
     ).tag(config=True, bounds="a number of seconds, more than 0 and up to 3600")
     strict = Bool(
         False,
-        help="Whether %compose raises what fails, as with --strict.",
+        help="Whether %compose and %act raise what fails, as with --strict.",
     ).tag(config=True, bounds="true or false")
     room = Unicode(
         None,
@@ -76,6 +77,35 @@ class AgentContext(Configurable):
     presets = Dict(
         help='Options of %compose under a name for --preset, as {"quick": {"include": ["A"], "only": True}}.',
     ).tag(config=True, bounds="a table of presets, each a table of options of %compose")
+
+    mask: Callable[[str], str] = str
+    """What a mistake of ``%config`` is shown through; the shell's own, once it is there."""
+
+    def update_config(self, config: Any) -> None:
+        """Take what ``%config`` sets; a mistake is said in one line and changes nothing.
+
+        IPython would log the error, with a handler for all logs from then on, and warn of an unknown name.
+        """
+        known = setting_names()
+        asked = dict(config.get(type(self).__name__, {}))
+        unknown = [key for key in asked if key not in known]
+        if unknown:
+            near = did_you_mean(unknown[0], known) or f"; there are {', '.join(known)}"
+            self._refuse(f"there is no setting {shown(unknown[0])}{near}")
+            return
+        before = {key: getattr(self, key) for key in asked}
+        try:
+            super().update_config(config)
+        except TraitError as error:
+            for key, value in before.items():
+                setattr(self, key, value)
+            (key, value), *_ = asked.items()
+            said = str(error)
+            is_theirs = key != "presets" or said.startswith("The ")  # what traitlets says of a type
+            self._refuse(_sentence(key, value) if is_theirs else said)
+
+    def _refuse(self, sentence: str) -> None:
+        sys.stderr.write(self.mask(f"AgentContext: {sentence}") + "\n")
 
     @validate("rows", "cell")
     def _whole(self, proposal: Any) -> int:
@@ -93,7 +123,7 @@ class AgentContext(Configurable):
     @validate("presets")
     def _checked_presets(self, proposal: Any) -> dict[str, dict[str, Any]]:
         try:
-            return {name: _preset(name, options) for name, options in proposal.value.items()}
+            return {name: checked_preset(name, options) for name, options in proposal.value.items()}
         except ArgumentError as error:
             raise TraitError(str(error)) from None
 
@@ -112,7 +142,7 @@ def _sentence(key: str, value: object) -> str:
     return f"{key} is {bounds_of(key)}, not {shown(value)}"
 
 
-def _preset(name: object, options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_preset(name: object, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of one preset by key, each checked as on the line of ``%compose``."""
     if not isinstance(name, str) or not name or any(c.isspace() for c in name):
         raise ArgumentError(f"the name of a preset is a word, not {shown(name)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["VerbatimTransformer"]
+__all__ = ["BodyTransformer", "VerbatimTransformer"]
 
 SPOKEN = (
     r"(?:act|compose|pin|prompt(?=[ \t].*--message[ \t])|remember)"  # what follows them is a person's words
@@ -41,8 +41,7 @@ class VerbatimTransformer:
         """Return the cell's lines with those among them spelled out that IPython would misread."""
         lines = lines[self._comments(lines) :]
         if lines and lines[0].startswith("%%"):
-            cell = CELL_MAGIC.match(lines[0]) if len(lines) == 1 else None
-            return [*lines, "\n"] if cell and cell[1] in self._names else lines
+            return lines
         if not any(self._is_ours(line) for line in lines):
             return lines
         written: list[str] = []
@@ -68,6 +67,24 @@ class VerbatimTransformer:
 
     def _is_ours(self, line: str) -> bool:
         return bool(SPEAKS.search(line) and line.rstrip().endswith("?")) or bool(self._silent.match(line))
+
+
+class BodyTransformer:
+    """Gives one of our cell magics that has nothing below it an empty line, so that it is called at all.
+
+    A terminal that asks whether a cell is complete takes an empty line for its end, and does not ask what
+    has side effects.
+    """
+
+    has_side_effects = True
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """Return the cell's lines, and an empty one where the only one is the line of a cell magic."""
+        cell = CELL_MAGIC.match(lines[0]) if len(lines) == 1 else None
+        return [*lines, "\n"] if cell and cell[1] in self._names else lines
 
 
 def _inside(above: list[str]) -> bool:

@@ -143,14 +143,18 @@ def _lint(
     tags = tags_of(template)
     root = tree_of(template, tags)
     cut_whitespace(root)
-    reads, climbing = reads_of(root)
+    reads, climbing, outside = reads_of(root)
     names.update(dict.fromkeys(read.path[0] for read in reads))
     for rule, said, line, column in differences(template, tags, root):
         found.append(Finding(line, column, rule, said))
     for tag in climbing:
         said = "Handlebars, and with it elizaOS, counts no level for a block that steps into `this`: ../ goes one further"
         found.append(Finding(tag.line, tag.column, "parent", said))
+    for tag in outside:
+        said = "../ climbs out of every block, where nothing is; #if and #unless are no level of their own"
+        found.append(Finding(tag.line, tag.column, "outside", said))
     known = Names(runtime.registry, runtime.written, extra)
+    known.sought(names)
     for read in reads:
         if known.is_data(read.path[0]):
             said = "in elizaOS a template sees the values alone: what it reads of `data` is empty there"

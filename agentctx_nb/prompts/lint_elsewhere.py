@@ -38,7 +38,7 @@ _BRACES = "Handlebars, and with it elizaOS, cannot read }}} here; write a space 
 _COMMENT = "Handlebars, and with it elizaOS, cannot read a comment from {{!-- on that does not end with --}}"
 _AMPERSAND = "elizaOS cannot read {{{{&{0}}}}}; write {{{{{0}}}}}, which it does not escape"
 _BARE_INDEX = re.compile(r"[./]\d+$")
-_ESCAPED = re.compile(r"(?<!\\)\\\{\{(?![{#/!>])(.*?)\}\}", re.DOTALL)
+_ESCAPED = re.compile(r"(?<!\\)\\\{\{(?![{#/!>])")
 
 
 def differences(template: str, tags: list[Tag], root: Branch) -> Iterator[tuple[str, str, int, int]]:
@@ -83,17 +83,26 @@ def _of_words(tag: Tag) -> Iterator[tuple[str, str]]:
 
 def _escaped(template: str, tags: list[Tag]) -> Iterator[tuple[str, str, int, int]]:
     comments = [tag for tag in tags if tag.kind == "!"]
+    line, line_start, counted, end = 1, 0, 0, 0
     for found in _ESCAPED.finditer(template):
         start = found.start()
-        before = bisect_right(comments, start, key=lambda tag: tag.start)
-        if (before and start < comments[before - 1].end) or found[1].strip() == "else":
+        if start < end:
             continue
-        yield (
-            "escaped",
-            f"elizaOS renders {_short(found[0])} with three braces on each side, {{{{{{ and }}}}}}",
-            template.count("\n", 0, start) + 1,
-            start - template.rfind("\n", 0, start),
+        end = template.find("}}", found.end()) + 2
+        if end < 2:  # nor is a later one closed
+            return
+        before = bisect_right(comments, start, key=lambda tag: tag.start)
+        if before and start < comments[before - 1].end:
+            continue
+        if template[found.end() : end - 2].strip() == "else":
+            continue
+        line += template.count("\n", counted, start)
+        line_start = max(line_start, template.rfind("\n", counted, start) + 1)
+        counted = start
+        said = (
+            f"elizaOS renders {_short(template[start:end])} with three braces on each side, {{{{{{ and }}}}}}"
         )
+        yield "escaped", said, line, start - line_start + 1
 
 
 def _adding(branch: Branch) -> Iterator[Tag]:
@@ -135,4 +144,5 @@ def _may_be_a_number(block: Block) -> bool:
 
 def _short(written: str) -> str:
     line = " ".join(written.split())
-    return line if len(line) <= 40 else f"{line[:37]}…"
+    # All of it or nothing: a secret that is cut off is no longer found where secrets are hidden.
+    return line if len(line) <= 40 else "this"

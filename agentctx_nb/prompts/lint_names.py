@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentctx_nb.errors import nearest_names
+from agentctx_nb.errors import nearest_names, nearest_to_each
 from agentctx_nb.prompts.lint_reads import PRINTED, TESTED, exclusive
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Names:
         self._written = written
         self._providers: dict[str, Provider] = {}
         self._keys: dict[str, frozenset[str]] = {}
+        self._near: dict[str, tuple[str, ...]] = {}
+        self._has_more: set[str] = set()  # providers that wrote more keys than are kept
         self._not_run: list[str] = []
         self._writers: dict[str, list[str]] = {}
         for entry in registry.snapshot().entries:
@@ -41,9 +43,15 @@ class Names:
                 self._not_run.append(entry.name)
                 continue
             self._keys[entry.name] = keys
+            if written.has_more(entry.name):
+                self._has_more.add(entry.name)
             for key in sorted(keys):
                 self._writers.setdefault(key, []).append(entry.name)
         self._writers.pop("providers", None)  # always the text, whoever writes it
+
+    def sought(self, names: Collection[str]) -> None:
+        """Look for what is like each of ``names`` that nobody writes, all at once: of many only the first."""
+        self._near = nearest_to_each([name for name in names if name not in self._writers], self._writers)
 
     def is_data(self, name: str) -> bool:
         """Whether the name means the data of the state; an extra or a value of that name comes before it."""
@@ -57,6 +65,8 @@ class Names:
         if self.is_data(name):
             yield from self._about_data(read)
         elif name not in self._writers:
+            if self._has_more and name not in self._providers:
+                return  # it may be one of the keys that are not kept
             yield "unknown", self._nobody(name), name
         elif said := self._sometimes(self._writers[name], read):
             yield "not always", f"`{name}` is there only {said}", name
@@ -68,10 +78,14 @@ class Names:
         printed = [read for read in reads if read.use == PRINTED]
         whole = [read for read in printed if read.path == ("providers",)][:_MOST_COMPARED]
         told: set[Path] = set()
+        looked: set[tuple[Path, tuple[tuple[int, bool], ...]]] = set()  # the later ones tell nothing else
         for read in printed:
             inside = self._inside(read.path)
             if inside is None or read.path in told:
                 continue
+            if inside and (read.path, read.branches) in looked:
+                continue
+            looked.add((read.path, read.branches))
             before = whole if inside else [other for other in whole if other.tag.start < read.tag.start]
             if any(not exclusive(read, other) for other in before):
                 told.add(read.path)
@@ -97,7 +111,7 @@ class Names:
         said = f"{who} `{name}`"
         if name in self._providers:
             return f"{said}: {name} is a provider; its text is data.providers.{name}.text"
-        near = nearest_names(name, self._writers, most=1)
+        near = self._near.get(name, ())
         if near:
             said += f"; {_listed(self._writers[near[0]], 'and')} {_verb(self._writers[near[0]])} `{near[0]}`"
         if self._not_run:
@@ -123,7 +137,8 @@ class Names:
         if part not in ("", *_PARTS):
             yield "unknown", f"{name} has text, values and data, no `{part}`", f"{name}.{part}"
         keys = self._keys.get(provider)
-        if part == "values" and key and keys is not None and key[0] not in keys:
+        kept = provider not in self._has_more
+        if part == "values" and key and keys is not None and kept and key[0] not in keys:
             near = nearest_names(key[0], keys, most=1)
             also = f"; it writes `{near[0]}`" if near else ""
             yield "unknown", f"{provider} writes no `{key[0]}`{also}", f"{name}.values.{key[0]}"

@@ -40,11 +40,11 @@ class Read(NamedTuple):
     branches: tuple[tuple[int, bool], ...]
 
 
-def reads_of(root: Branch) -> tuple[list[Read], list[Tag]]:
-    """Return the reads in order, and the tags that climb, by ``../``, out of a block that steps into ``this``."""
+def reads_of(root: Branch) -> tuple[list[Read], list[Tag], list[Tag]]:
+    """Return the reads in order, and tags that climb by ``../``: out of a block that steps into ``this``, out of all."""
     reader = _Reader()
     reader.branch(root)
-    return reader.reads, reader.climbing
+    return reader.reads, reader.climbing, reader.outside
 
 
 def exclusive(read: Read, other: Read) -> bool:
@@ -59,6 +59,7 @@ class _Reader:
     def __init__(self) -> None:
         self.reads: list[Read] = []
         self.climbing: list[Tag] = []
+        self.outside: list[Tag] = []
         self._scopes = [_ROOT]
         self._guards: list[Path] = []
         self._branches: list[tuple[int, bool]] = []
@@ -124,7 +125,10 @@ class _Reader:
         if climbs and _SAME in self._scopes[-climbs:]:
             self.climbing.append(tag)
             return None
-        if climbs >= len(self._scopes) or self._scopes[-1 - climbs] != _ROOT:
+        if climbs >= len(self._scopes):
+            self.outside.append(tag)
+            return None
+        if self._scopes[-1 - climbs] != _ROOT:
             return None
         if segments[:1] == ["this"]:
             return tuple(segments[1:])

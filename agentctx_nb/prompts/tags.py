@@ -15,19 +15,32 @@ from agentctx_nb.errors import TemplateError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BLOCKS", "GIVEN_BY_NAME", "HELPERS", "Tag", "is_else", "tags_of"]
+__all__ = ["BLOCKS", "GIVEN_BY_NAME", "HELPERS", "Tag", "is_else", "steps_of", "tags_of"]
 
 BLOCKS = ("if", "unless", "each", "with")
 HELPERS = ("lookup",)
 LONGEST = 1_000_000
 MOST_TAGS = 20_000
 DEEPEST = 100
+MOST_STEPS = 100  # of a path, and of calls inside one another
 
 _COMMENT = re.compile(r"\{\{(?P<strip>~?)!--.*?--(?P<end>~?)\}\}", re.DOTALL)
 _TRIPLE = re.compile(r"\{\{(?P<strip>~?)\{(?P<body>.*?)\}(?P<end>~?)\}\}", re.DOTALL)
 _TAG = re.compile(r"\{\{(?P<strip>~?)(?P<kind>!--|[!#^/&>]|)(?P<body>.*?)(?P<end>~?)\}\}", re.DOTALL)
+_BEGINNINGS = {_COMMENT: ("{{!--", "{{~!--"), _TRIPLE: ("{{{", "{{~{")}
 GIVEN_BY_NAME = re.compile(r"\w+=(.+)", re.DOTALL)
-_WORD = re.compile(r"""\s+|"(?:\\.|[^"])*"|'(?:\\.|[^'])*'|\[[^\]]*\]|[()]|\|[^|]*\||[^\s()"'|]+""")
+# Each pattern tells at its first characters how it goes on, so that none is tried twice; what is not closed
+# is a word of its own.
+_WORD = re.compile(
+    r"""
+    \s+ | [()] | \|[^|]*\|?
+    | "(?:[^"\\]|\\"?)*" | '(?:[^'\\]|\\'?)*' | ["']
+    | (?:[^\s()"'|\[]|\[[^\]]*\]?)+
+    """,
+    re.VERBOSE,
+)
+_STEP = re.compile(r"\[([^\]]*)\]?|(\.\.(?![^./]))|([^./\[]+)")
+_OPENED = {'"': "a quote", "'": "a quote", "|": "a bar"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +89,22 @@ def tags_of(template: str) -> list[Tag]:
     """
     if len(template) > LONGEST:
         raise TemplateError(f"the template has {len(template):,} characters; {LONGEST:,} are the most")
-    tags = list(_scan(template))
-    if len(tags) > MOST_TAGS:
-        raise TemplateError(f"the template has {len(tags):,} tags; {MOST_TAGS:,} are the most")
+    tags: list[Tag] = []
+    for tag in _scan(template):
+        tags.append(tag)
+        if len(tags) > MOST_TAGS:
+            raise TemplateError(f"the template has more than {MOST_TAGS:,} tags, which are the most")
     _check_blocks(tag for tag in tags if tag.kind != "!")
     return tags
 
 
 def _scan(template: str) -> Iterator[Tag]:
-    at, line, line_start = 0, 1, 0
+    at, line, line_start, counted = 0, 1, 0, 0
+    unclosed = set[re.Pattern[str]]()  # what closes nowhere from here on is not searched again
     while (start := template.find("{{", at)) >= 0:
-        line += template.count("\n", line_start, start)
-        line_start = template.rfind("\n", 0, start) + 1
+        line += template.count("\n", counted, start)
+        line_start = max(line_start, template.rfind("\n", counted, start) + 1)
+        counted = start
         place = {"line": line, "column": start - line_start + 1}
         slashes = len(template[at:start]) - len(template[at:start].rstrip("\\"))
         if slashes == 1:
@@ -97,7 +114,8 @@ def _scan(template: str) -> Iterator[Tag]:
             raise TemplateError(
                 f"line {line}, column {place['column']}: raw blocks are not supported", **place
             )
-        comment, triple = _COMMENT.match(template, start), _TRIPLE.match(template, start)
+        comment = _closed(_COMMENT, template, start, unclosed)
+        triple = _closed(_TRIPLE, template, start, unclosed)
         found = comment or triple or _TAG.match(template, start)
         if found is None:
             raise TemplateError(
@@ -120,11 +138,46 @@ def _scan(template: str) -> Iterator[Tag]:
             raise tag.error("partials are not supported; put the text into the values instead")
         if not tag.words and kind not in ("^", "!"):
             raise tag.error("a tag is empty; write a name in it")
+        for word in tag.words:
+            _check_word(tag, word)
         yield tag
+
+
+def _closed(
+    pattern: re.Pattern[str], template: str, start: int, unclosed: set[re.Pattern[str]]
+) -> re.Match[str] | None:
+    """Match a tag of a kind that ends in a way of its own, one search to the end of the template at most."""
+    if pattern in unclosed or not template.startswith(_BEGINNINGS[pattern], start):
+        return None
+    found = pattern.match(template, start)
+    if found is None:
+        unclosed.add(pattern)
+    return found
 
 
 def _words(body: str) -> tuple[str, ...]:
     return tuple(word for word in _WORD.findall(body) if not word.isspace())
+
+
+def _check_word(tag: Tag, word: str) -> None:
+    if word[0] in _OPENED:
+        if len(word) < 2 or word[-1] != word[0]:
+            raise tag.error(f"{_OPENED[word[0]]} is never closed")
+        return
+    if word.rfind("[") > word.rfind("]"):
+        raise tag.error("a [ is never closed")
+    if len(word) > MOST_STEPS and len(steps_of(word)) + word.count("=") > MOST_STEPS:
+        raise tag.error(f"a name has more than {MOST_STEPS} steps")
+
+
+def steps_of(path: str) -> list[str]:
+    """Return the names a path goes through; ``..`` stays one of them, ``.`` and ``this`` do not.
+
+    >>> steps_of("../user.[full name].this/0"), steps_of("./this")
+    (['..', 'user', 'full name', '0'], [])
+    """
+    found = [(bracketed, climb or name) for bracketed, climb, name in _STEP.findall(path)]
+    return [bracketed or name for bracketed, name in found if bracketed or name not in ("", "this")]
 
 
 def _check_blocks(tags: Iterator[Tag]) -> None:
@@ -184,6 +237,8 @@ def _check_values(tag: Tag, words: tuple[str, ...]) -> None:
 
 
 def _check_calls(tag: Tag) -> None:
+    if tag.words.count("(") > MOST_STEPS:
+        raise tag.error(f"a tag has more than {MOST_STEPS} calls")
     for bracket, helper in pairwise(tag.words):
         if bracket == "(" and helper not in HELPERS:
             raise tag.error(f"there is no helper {helper!r}{did_you_mean(helper, HELPERS)}")

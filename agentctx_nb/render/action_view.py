@@ -6,6 +6,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import describe, traceback_of
+from agentctx_nb.names import kind_name
 from agentctx_nb.render.bounds import LIMITS, cell_text, without_addresses
 from agentctx_nb.render.page import Fold, Lines, Page
 from agentctx_nb.render.table import Table
@@ -97,7 +98,7 @@ def _place(error: Exception) -> list[str]:
 
 
 def _table(title: str, held: Mapping[str, Any], result: ActionResult) -> Table:
-    rows = [(cell_text(key, mask=result.mask), value, type(value).__name__) for key, value in _items(held)]
+    rows = [(cell_text(key, mask=result.mask), value, kind_name(value)) for key, value in _items(held)]
     return Table(("key", "value", "type"), tuple(rows), title=title, mask=result.mask)
 
 

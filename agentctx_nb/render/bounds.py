@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from agentctx_nb.names import kind_name
+
 __all__ = [
     "LIMITS",
     "Limits",
     "Mask",
     "cell_text",
     "cut",
+    "cut_middle",
     "fitting",
     "masked_start",
     "no_mask",
@@ -37,6 +40,7 @@ class Limits:
     rows: int = 100
     columns: int = 30
     cell: int = 120
+    name: int = 32
     line: int = 600
     text: int = 10_000
     table_bytes: int = 36_000
@@ -46,6 +50,7 @@ class Limits:
 LIMITS = Limits()
 
 _DEPTH = 40
+_LABELS = 1_000  # characters that a text may lose to labels before more of it is looked at
 _LONGEST_SHAPE = 20_000  # characters of a vendor's key or a private key block
 _LARGEST_SORTED_SET = 1_000
 # Any: their methods are called past whatever a subclass overrides.
@@ -101,6 +106,18 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
+def cut_middle(text: str, most: int) -> str:
+    """Return at most ``most`` characters of ``text``, its start and its end: names often differ in their end.
+
+    >>> cut_middle("FORECAST_OF_TOMORROW", 11)
+    'FOREC…ORROW'
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
 def cell_text(value: object, *, mask: Mask = no_mask, most: int = LIMITS.cell) -> str:
     """Return short text of any value, on one line; a string stands for itself.
 
@@ -124,11 +141,13 @@ def masked_start(text: str, most: int, *, mask: Mask) -> str:
 
     What is masked with them reaches so far beyond that a secret which begins in view also ends there.
     """
-    reach = most + max(_LONGEST_SHAPE, getattr(mask, "longest", 0))
-    if len(text) > reach:
+    beyond = max(_LONGEST_SHAPE, getattr(mask, "longest", 0))
+    reach = most + beyond + _LABELS
+    while len(text) > reach:
         shown = mask(text[:reach])
-        if len(shown) >= most:
+        if len(shown) >= most + beyond:  # else labels are so much shorter that the end comes into view
             return shown[:most]
+        reach *= 2
     return mask(text)[:most]
 
 
@@ -184,7 +203,7 @@ class _Walk:
         elif base := next((base for base in _BRACKETS if issubclass(kind, base)), None):
             self.container(value, base, depth)
         else:
-            self.put(self.mask(_object_text(value)))
+            self.put(masked_start(_object_text(value), max(self.left, 0) + 1, mask=self.mask))
 
     def container(self, value: Any, base: Any, depth: int) -> None:
         opening, closing = _BRACKETS[base]
@@ -204,7 +223,7 @@ class _Walk:
             else:
                 self.items(base.__iter__(value), depth)
         except Exception as exc:  # noqa: BLE001  it is edited, or lies about itself, while it is read
-            self.put(f"… {type(exc).__name__}")
+            self.put(f"… {kind_name(exc)}")
         self.open.discard(id(value))
         self.put(closing)
 
@@ -243,12 +262,13 @@ class _Walk:
 def _object_text(value: Any) -> str:
     """Return the repr of one object without its address, or what went wrong."""
     kind = type(value)
-    if kind not in _NUMBERS and (array := _array_text(value)) is not None:
+    number = any(kind is one for one in _NUMBERS)  # not asked of a metaclass of theirs
+    if not number and (array := _array_text(value)) is not None:
         return array
     try:
         return without_addresses(_plain(repr(value)))
     except Exception as exc:  # noqa: BLE001  a repr may raise anything; an int of 5,000 digits does
-        return f"<{kind.__name__}: its repr raised {type(exc).__name__}>"
+        return f"<{kind_name(value)}: its repr raised {kind_name(exc)}>"
 
 
 def _array_text(value: Any) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentctx_nb.looking.difference import Difference
     from agentctx_nb.render.table import Table
 
-__all__ = ["frame_of", "html_of", "page_of", "summary"]
+__all__ = ["bundle_of", "frame_of", "html_of", "page_of", "summary"]
 
 _NAMED = 3
 _NAME = 40
@@ -29,7 +29,13 @@ _LINE = 300
 _AROUND = 40  # characters shown before the place where two long lines begin to differ
 _MARKS = {ADDED: "+", REMOVED: "-", MOVED: "~", CHANGED: "~"}
 # Seen on white and on black: the words beside them say the same.
-_TINTS = {ADDED: "rgba(46, 160, 67, 0.22)", REMOVED: "rgba(248, 81, 73, 0.22)"}
+_AMBER = "rgba(210, 153, 34, 0.22)"
+_TINTS = {
+    ADDED: "rgba(46, 160, 67, 0.22)",
+    REMOVED: "rgba(248, 81, 73, 0.22)",
+    CHANGED: _AMBER,
+    MOVED: _AMBER,
+}
 _TINTED = "white-space: pre-wrap; padding: 0 0.3em; background-color: "
 
 
@@ -56,12 +62,22 @@ def page_of(difference: Difference) -> Page:
     return Page(tuple(parts), mask=difference.mask)
 
 
-def html_of(difference: Difference) -> html.Markup:
-    """Return the view as HTML."""
+def bundle_of(difference: Difference) -> dict[str, str]:
+    """Return all three forms by MIME type, each value read once for them all."""
+    page = page_of(difference)
+    read = page.read()
+    grids = [part for part in read if isinstance(part, Grid)]
+    return {**page.bundle(read), "text/html": html_of(difference, grids)}
+
+
+def html_of(difference: Difference, grids: Sequence[Grid] | None = None) -> html.Markup:
+    """Return the view as HTML; ``grids`` are those of its tables where they were read already."""
+    if grids is None:
+        grids = [table.grid() for table in _tables(difference)]
     parts = [html.lines([difference.summary], strong=True)]
     if len(difference.lines):
         parts.append(html.table(_lines_grid(difference)))
-    parts += [html.table(_tinted(table.grid())) for table in _tables(difference)]
+    parts += [html.table(_tinted(grid)) for grid in grids]
     if remarks := _remarks(difference):
         parts.append(html.lines(remarks))
     return html.page(parts)
@@ -115,9 +131,17 @@ def _providers_summary(difference: Difference) -> str:
     for name, change, *_ in difference.providers.rows:
         rest = [part for part in change.split("; ") if part not in told]
         if rest:
-            changed = cell_text("; ".join(rest), mask=difference.mask, most=_CHANGE)
+            changed = cell_text(_in_brackets("; ".join(rest)), mask=difference.mask, most=_CHANGE)
             said.append(f"{_name(name, difference.mask)} {changed}")
     return f"providers: {_and_more(said[:_NAMED], len(said))}" if said else ""
+
+
+def _in_brackets(change: str) -> str:
+    """Return a change whose further parts stand in brackets: a semicolon parts what the whole line tells."""
+    if change.startswith("error: "):  # which may hold any sign
+        return f"({change})"
+    first, _, rest = change.partition("; ")
+    return f"{first} ({rest})" if rest and " → " in first else change
 
 
 def _and_more(said: Sequence[str], count: int) -> str:

@@ -10,7 +10,10 @@ from agentctx_nb.render.bounds import LIMITS, Mask, masked_start, visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Block", "Grid", "block_of"]
+__all__ = ["NAMES", "Block", "Grid", "block_of"]
+
+# Headings of the columns that hold one name, which is cut in its middle.
+NAMES = frozenset({"provider", "writer", "breaks in"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,10 @@ class Grid:
     all_rows: int
     all_columns: int
     whole: str
+    width: int = 100  # terminal cells of a line of text
 
     def without_blank_columns(self) -> Grid:
-        """Return the grid without the columns that hold nothing: lines of text have no room for them."""
+        """Return the grid without the columns that hold nothing: they would take the room of others."""
         kept = [i for i in range(len(self.columns)) if not self.rows or any(row[i] for row in self.rows)]
         return replace(
             self,

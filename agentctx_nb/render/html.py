@@ -42,7 +42,9 @@ _RULE = "1px solid rgba(128, 128, 128, 0.4)"
 _CELL = "padding: 0.25em 0.7em; vertical-align: top; max-width: 32em"
 _LEFT = f"text-align: left; {_CELL}"
 _RIGHT = f"text-align: right; {_CELL}"
-_SENTENCE = "; min-width: 12em"  # else a table of many columns gives it one word a line
+_WORDS = "; white-space: nowrap"  # of a short cell: "not run" is read as one
+_SHORT, _LONG = 16, 20
+_SENTENCE = "; min-width: 10em"  # else a table of many columns gives it one word a line
 _ROW = f"border-top: {_RULE}"
 _TABLE = "border-collapse: collapse; margin: 0.4em 0; overflow-wrap: break-word"
 _CAPTION = "caption-side: top; text-align: left; padding: 0.25em 0; font-weight: bold"
@@ -51,7 +53,7 @@ _LINE = "margin: 0.2em 0"
 _FOLD = "margin: 0.4em 0"
 _SUMMARY = "cursor: pointer; font-weight: bold"
 _REMARK = "margin: 0.2em 0 0.4em; opacity: 0.8"
-_PRE = f"white-space: pre-wrap; overflow-wrap: break-word; margin: 0.4em 0; padding: 0.5em 0.7em; border: {_RULE}"
+_PRE = f"font-family: monospace; white-space: pre-wrap; overflow-wrap: break-word; margin: 0.4em 0; padding: 0.5em 0.7em; border: {_RULE}"
 # Notebooks typeset whatever stands between two dollar signs; prices and tickers do. Both names are
 # in use, by different versions of MathJax.
 _NO_MATHEMATICS = "tex2jax_ignore mathjax_ignore"
@@ -79,7 +81,8 @@ def element(tag: str, *children: str, **attributes: str) -> Markup:
 
 
 def table(grid: Grid, *, most_bytes: int = LIMITS.table_bytes) -> Markup:
-    """Return ``grid`` as a real table, its first column the row headers, remark below."""
+    """Return ``grid`` as a real table, its first column the row headers, remark below, blank columns left out."""
+    grid = grid.without_blank_columns()
     styles = [_RIGHT if right else _LEFT for right in grid.numeric]
     rows = list(fitting((_row(row, styles) for row in grid.rows), most_bytes))
     head = [
@@ -115,12 +118,18 @@ def page(parts: Sequence[str]) -> Markup:
 
 
 def _row(cells: Sequence[str], styles: Sequence[str]) -> Markup:
-    styles = [
-        style + _SENTENCE if len(cell) > 20 else style for cell, style in zip(cells, styles, strict=True)
-    ]
+    styles = [style + _fit(cell) for cell, style in zip(cells, styles, strict=True)]
     made = [element("th", cells[0], scope="row", style=styles[0])] if cells else []
     made += [element("td", cell, style=style) for cell, style in zip(cells[1:], styles[1:], strict=True)]
     return element("tr", *made, style=_ROW)
+
+
+def _fit(cell: str) -> str:
+    if isinstance(cell, Markup):
+        return ""
+    if len(cell) > _LONG:
+        return _SENTENCE
+    return _WORDS if " " in cell and len(cell) <= _SHORT else ""
 
 
 def _remark(text: str) -> Markup:

@@ -40,7 +40,8 @@ def inline(text: str) -> str:
 
 
 def table(grid: Grid, *, most_bytes: int = LIMITS.table_bytes) -> str:
-    """Return ``grid`` as a pipe table, title above and remark below."""
+    """Return ``grid`` as a pipe table, title above and remark below, blank columns left out."""
+    grid = grid.without_blank_columns()
     rows = list(fitting((_row(row) for row in grid.rows), most_bytes))
     made = [_line(grid.title, strong=True), ""] if grid.title else []
     if grid.columns:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import uuid
+from contextlib import suppress
 from typing import Any
 
+from agentctx_nb.bare import bare_scalar
 from agentctx_nb.render.bounds import Mask, cell_text
 
 __all__ = ["masked_copy"]
@@ -38,12 +40,14 @@ def masked_copy(value: object, *, mask: Mask) -> Any:
 
 
 def _copy(value: Any, mask: Mask, known: dict[int, Any], depth: int) -> Any:
+    with suppress(Exception):  # a subclass of numpy's may do as it likes
+        value = bare_scalar(value)
     kind = type(value)
     if issubclass(kind, str):
         return mask(str.__str__(value))
     if value is None or kind is bool:
         return value
-    if kind in _SCALARS:
+    if any(kind is scalar for scalar in _SCALARS):  # not asked of a metaclass of theirs
         if kind is int and value.bit_length() > _LARGEST_INT:
             return cell_text(value, mask=mask)
         shown = str(value)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from agentctx_nb.render import html, markdown, text
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask
-from agentctx_nb.render.grid import Block, block_of
+from agentctx_nb.render.grid import Block, Grid, block_of
 from agentctx_nb.render.table import Table, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    from agentctx_nb.render.grid import Grid
 
 __all__ = ["Fold", "Lines", "Page"]
 
@@ -69,36 +67,50 @@ class Page:
 
     def to_text(self) -> str:
         """Return the view for a terminal."""
-        return self._written(text)
+        return self._written(text, self.read())
 
     def to_markdown(self) -> str:
         """Return the view as Markdown in which no data acts."""
-        return self._written(markdown)
+        return self._written(markdown, self.read())
 
     def to_html(self) -> str:
         """Return the view as static HTML without script, ids or outside resources."""
-        return self._written(html)
+        return self._written(html, self.read())
 
-    def bundle(self) -> dict[str, str]:
-        """Return all three forms by MIME type."""
+    def bundle(self, read: Sequence[Grid | Block | Lines] | None = None) -> dict[str, str]:
+        """Return all three forms by MIME type; ``read`` is what `read` gave, where it was asked already."""
+        read = self.read() if read is None else read
         return {
-            "text/plain": self.to_text(),
-            "text/markdown": self.to_markdown(),
-            "text/html": self.to_html(),
+            "text/plain": self._written(text, read),
+            "text/markdown": self._written(markdown, read),
+            "text/html": self._written(html, read),
         }
 
-    def _written(self, writer: _Writer) -> str:
+    def read(self) -> list[Grid | Block | Lines]:
+        """Return what each part shows, as the writers of the three forms take it.
+
+        Once for all three: a repr may take its time, or tell something else when it is asked again.
+        """
+        return [self._read(part) for part in self.parts]
+
+    def _read(self, part: Part) -> Grid | Block | Lines:
+        if isinstance(part, Table):
+            return part.grid()
+        if isinstance(part, Fold):
+            title = cell_text(part.title, mask=self.mask)
+            return block_of(title, part.text, mask=self.mask, whole=part.whole, shown_open=part.open)
+        said = [cell_text(said, mask=self.mask, most=LIMITS.line) for said in part.texts]
+        return replace(part, texts=tuple(said))
+
+    def _written(self, writer: _Writer, read: Sequence[Grid | Block | Lines]) -> str:
         made = []
-        for part in self.parts:
-            if isinstance(part, Table):
-                made.append(writer.table(part.grid()))
-            elif isinstance(part, Fold):
-                title = cell_text(part.title, mask=self.mask)
-                block = block_of(title, part.text, mask=self.mask, whole=part.whole, shown_open=part.open)
-                made.append(writer.fold(block))
+        for part in read:
+            if isinstance(part, Grid):
+                made.append(writer.table(part))
+            elif isinstance(part, Block):
+                made.append(writer.fold(part))
             elif writer is text or not part.text_only:
-                shown = [cell_text(said, mask=self.mask, most=LIMITS.line) for said in part.texts]
-                made.append(writer.lines(shown, strong=part.strong))
+                made.append(writer.lines(part.texts, strong=part.strong))
         return writer.page(made)
 
     def _repr_mimebundle_(

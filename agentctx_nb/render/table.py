@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 from agentctx_nb.errors import DefinitionError
 from agentctx_nb.frames import frame
 from agentctx_nb.render import html, markdown, text
-from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask
-from agentctx_nb.render.grid import Grid
+from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, cut_middle, no_mask
+from agentctx_nb.render.grid import NAMES, Grid
 from agentctx_nb.render.masked import masked_copy
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "chosen"]
 
+_NUMBERS = frozenset(map(id, (int, float)))  # a metaclass of theirs may raise where a class is hashed
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
@@ -27,7 +29,8 @@ class Table:
     Parameters
     ----------
     columns
-        Names, each once; a first column named ``provider`` is the index of the frame.
+        Names, each once, shown with spaces for underscores; a first column named ``provider`` is the index of
+        the frame.
     rows
         One value for each column; an empty string is a blank cell.
     title, note
@@ -111,14 +114,25 @@ class Table:
         columns = self.columns[: LIMITS.columns]
         rows = [row[: LIMITS.columns] for row in self.rows[: LIMITS.rows]]
         return Grid(
-            columns=tuple([cell_text(name, mask=self.mask) for name in columns]),
-            rows=tuple([tuple([cell_text(value, mask=self.mask) for value in row]) for row in rows]),
+            columns=tuple([cell_text(name, mask=self.mask).replace("_", " ") for name in columns]),
+            rows=tuple([self._cells(columns, row) for row in rows]),
             numeric=tuple([_is_numeric([row[place] for row in rows]) for place in range(len(columns))]),
             title=cell_text(self.title, mask=self.mask, most=LIMITS.line),
             note=cell_text(self.note, mask=self.mask, most=LIMITS.line),
             all_rows=len(self.rows),
             all_columns=len(self.columns),
             whole=self.whole,
+            width=self.width,
+        )
+
+    def _cells(self, columns: tuple[str, ...], row: tuple[Any, ...]) -> tuple[str, ...]:
+        return tuple(
+            [
+                cut_middle(cell_text(value, mask=self.mask, most=LIMITS.line), LIMITS.name)
+                if name.replace("_", " ") in NAMES
+                else cell_text(value, mask=self.mask)
+                for name, value in zip(columns, row, strict=True)
+            ]
         )
 
     def _record(self, row: tuple[Any, ...]) -> dict[str, Any]:
@@ -135,10 +149,11 @@ class Table:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
+        grid = self.grid()  # once: a repr may take its time, or tell something else when it is asked again
         bundle = {
-            "text/plain": self.to_text(),
-            "text/markdown": self.to_markdown(),
-            "text/html": self.to_html(),
+            "text/plain": text.table(grid, width=self.width),
+            "text/markdown": markdown.page([markdown.table(grid)]),
+            "text/html": html.page([html.table(grid)]),
         }
         return chosen(bundle, include, exclude)
 
@@ -155,5 +170,5 @@ def chosen(
 
 
 def _is_numeric(values: list[Any]) -> bool:
-    kinds = {type(value) for value in values if not (type(value) is str and not value)}
-    return bool(kinds) and kinds <= {int, float}
+    kinds = {id(type(value)) for value in values if not (type(value) is str and not value)}
+    return bool(kinds) and kinds <= _NUMBERS

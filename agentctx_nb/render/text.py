@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from agentctx_nb.render.bounds import LIMITS, cut, fitting
+from agentctx_nb.render.bounds import LIMITS, cut, cut_middle, fitting
+from agentctx_nb.render.grid import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,15 +47,17 @@ def cut_to_width(text: str, width: int) -> str:
     return text[:end] + "…"
 
 
-def table(grid: Grid, *, width: int = 100, most_bytes: int = LIMITS.table_bytes) -> str:
-    """Return ``grid`` as aligned lines of at most ``width`` cells, blank columns left out."""
+def table(grid: Grid, *, width: int | None = None, most_bytes: int = LIMITS.table_bytes) -> str:
+    """Return ``grid`` as aligned lines of at most ``width`` cells, by default the grid's own; blank columns left out."""
+    width = grid.width if width is None else width
     grid = grid.without_blank_columns()
     wide = [
         max([text_width(name), *(text_width(row[place]) for row in grid.rows)])
         for place, name in enumerate(grid.columns)
     ]
     wide = _shrunk(wide, width)
-    rows = list(fitting((_row(row, wide, grid.numeric) for row in grid.rows), most_bytes))
+    cells = [_names_cut(grid.columns, row, wide) for row in grid.rows]
+    rows = list(fitting((_row(row, wide, grid.numeric) for row in cells), most_bytes))
     made = [cut_to_width(grid.title, width)] if grid.title else []
     if wide:
         made += [_row(grid.columns, wide, grid.numeric), _GAP.join("─" * w for w in wide)]
@@ -101,19 +104,23 @@ def _cells(text: str) -> list[int]:
 
 
 def _shrunk(wide: list[int], width: int) -> list[int]:
-    """Return widths that fit: the widest columns give first, then columns at the end go."""
+    """Return widths that fit: narrow columns keep theirs, wide ones share the rest; columns at the end may go."""
     wide = [min(w, LIMITS.cell) for w in wide]
-    while (excess := sum(wide) + len(_GAP) * (len(wide) - 1) - width) > 0:
-        widest = max(wide)
-        if widest <= _NARROWEST:
-            if len(wide) == 1:
-                break
-            wide.pop()
-            continue
-        next_widest = max([w for w in wide if w < widest], default=_NARROWEST)
-        place = len(wide) - 1 - wide[::-1].index(widest)
-        wide[place] = max(widest - excess, min(next_widest, widest - 1), _NARROWEST)
+    while len(wide) > 1 and sum(min(w, _NARROWEST) for w in wide) + len(_GAP) * (len(wide) - 1) > width:
+        wide.pop()
+    left = width - len(_GAP) * (len(wide) - 1)
+    for done, place in enumerate(sorted(range(len(wide)), key=lambda place: wide[place])):
+        wide[place] = min(wide[place], max(left // (len(wide) - done), _NARROWEST))
+        left -= wide[place]
     return wide
+
+
+def _names_cut(columns: Sequence[str], row: Sequence[str], wide: Sequence[int]) -> list[str]:
+    """Return the cells of a row, a provider's name cut in its middle and not at its end."""
+    return [
+        cut_middle(cell, width) if name in NAMES and text_width(cell) == len(cell) else cell
+        for name, cell, width in zip(columns, row, wide, strict=False)
+    ]
 
 
 def _row(cells: Sequence[str], wide: Sequence[int], numeric: Sequence[bool]) -> str:

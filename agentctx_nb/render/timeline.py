@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentctx_nb.frames import frame
 from agentctx_nb.names import counted
 from agentctx_nb.render import html, markdown, text
-from agentctx_nb.render.bounds import Mask, cell_text, no_mask
+from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, cut_middle, no_mask
 from agentctx_nb.render.grid import Grid
 from agentctx_nb.render.table import chosen
 
@@ -24,12 +24,14 @@ __all__ = ["Bar", "Timeline", "timeline_of"]
 BLOCKING_MS = 10.0  # to hold the event loop for less is no news
 MOST_BARS = 40
 _NAME = 60
+_AFTER = 30
 _COLUMNS = ("provider", "outcome", "start_ms", "ms", "blocked_ms", "after")
+_HEADINGS = ("provider", "outcome", "start", "ms", "blocked", "after")
 _NUMERIC = (False, False, True, True, True, False)
 _WIDEST, _NARROWEST = 32, 12  # characters of a bar
 _SIGNS = "= ran, # of that held the event loop, - waited for another provider"
 _TROUBLE = ("failed", "timed_out", "cancelled")
-_SCALE = "width: 20em; margin-top: 0.2em; border-left: 1px solid rgba(128, 128, 128, 0.4); border-right: 1px solid rgba(128, 128, 128, 0.4)"
+_SCALE = "width: 16em; margin-top: 0.2em; border-left: 1px solid rgba(128, 128, 128, 0.4); border-right: 1px solid rgba(128, 128, 128, 0.4)"
 # Borders: they are printed, and drawn in high contrast, where backgrounds are not. Without a colour it is the text's.
 _BAR = "margin-left: {start:.2f}%; width: {wide:.2f}%; min-width: 2px; border-top: 0.8em solid {colour}"
 _HELD = "margin-left: {start:.2f}%; width: {wide:.2f}%; min-width: 2px; border-top: 0.25em solid"
@@ -175,22 +177,22 @@ class Timeline:
         rows = []
         for bar, drawing in zip(bars, drawn, strict=True):
             cells = (
-                _name(bar.provider),
+                cut_middle(cell_text(bar.provider, most=LIMITS.line), LIMITS.name),
                 bar.outcome,
                 _ms(bar.start_ms),
                 _ms(bar.ms),
                 _ms(bar.blocked_ms),
-                cell_text(", ".join(bar.after), mask=self.mask, most=_NAME),
+                cell_text(", ".join(bar.after), mask=self.mask, most=_AFTER),
             )
             rows.append((*cells, drawing))
         return Grid(
-            columns=(*_COLUMNS, f"0 to {_ms(self._scale())} ms") if any(drawn) else _COLUMNS,
+            columns=(*_HEADINGS, f"0 to {_ms(self._scale())} ms") if any(drawn) else _HEADINGS,
             rows=tuple(rows if any(drawn) else [row[:-1] for row in rows]),
             numeric=(*_NUMERIC, False) if any(drawn) else _NUMERIC,
             title="",
             note="the longest are shown" if len(bars) < len(self.bars) else "",
             all_rows=len(self.bars),
-            all_columns=len(_COLUMNS) + any(drawn),
+            all_columns=len(_HEADINGS) + any(drawn),
             whole=".to_frame()",
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import describe
 from agentctx_nb.looking.contents import contents, leaves
-from agentctx_nb.names import counted
+from agentctx_nb.names import counted, kind_name
 from agentctx_nb.render import html, markdown
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask, without_addresses
 from agentctx_nb.render.grid import block_of
@@ -171,7 +171,8 @@ class Tree:
         elif held is not None:
             said = cell_text(f"{kind}, {held.size}", mask=self.mask)
         elif issubclass(type(value), (bytes, bytearray)):
-            said = f"({kind}, {counted(len(value), 'byte')})"
+            base = bytes if issubclass(type(value), bytes) else bytearray
+            said = f"({kind}, {counted(base.__len__(value), 'byte')})"
         else:
             said = f"{cell_text(value, mask=self.mask)} ({_measured(value, kind)})"
         if not depth and kind == "dict" and held is None:
@@ -217,8 +218,7 @@ def data_tree(state: State) -> Tree:
 
 
 def _kind(value: Any, mask: Mask) -> str:
-    # Past a metaclass that has a name of its own.
-    return cell_text(type.__dict__["__name__"].__get__(type(value)), mask=mask, most=_NAME)
+    return cell_text(kind_name(value), mask=mask, most=_NAME)
 
 
 def _measured(value: Any, kind: str) -> str:

@@ -17,24 +17,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentctx_nb.provider import Provider
-    from agentctx_nb.report import Report, ReportRow
+    from agentctx_nb.report import Report
     from agentctx_nb.runtime import AgentRuntime
     from agentctx_nb.state import State
 
 __all__ = [
+    "LISTED",
+    "more",
     "provider_card",
     "providers_table",
     "report_table",
+    "short_name",
     "source_of",
     "state_bundle",
     "state_page",
+    "status_lines",
     "values_table",
-    "why_table",
+    "words",
 ]
 
 _TROUBLE = ("failed", "timed_out", "cancelled")
 _NAMED = 5
-_LISTED = 10
+LISTED = 10
 _NAME = 60
 _NARROW = 30  # characters of an error that a table of text may have room for
 
@@ -62,6 +66,13 @@ def state_page(state: State) -> Page:
     return Page(tuple(parts), mask=state.mask)
 
 
+def status_lines(state: State) -> tuple[str, ...]:
+    """Return the summary of a state, and what is odd about it, without a table and without its text."""
+    text = state.text if isinstance(state.text, str) else cell_text(state.text, mask=state.mask)
+    errors = _errors(state.report, state.mask, longer=0)
+    return (_summary(state, text), *errors, *_unknown(state.report, state.mask))
+
+
 def report_table(report: Report, mask: Mask = no_mask, *, whole: str = ".to_frame()") -> Table:
     """Return why each provider ran or did not: those that ran first, in text order."""
     rows = sorted(report, key=lambda row: not row.ran)  # a report is in text order already
@@ -71,7 +82,7 @@ def report_table(report: Report, mask: Mask = no_mask, *, whole: str = ".to_fram
             [
                 (
                     row.provider,
-                    _words(row.outcome),
+                    words(row.outcome),
                     row.reason,
                     row.chars if row.ran else "",
                     row.tokens if row.ran else "",
@@ -83,37 +94,6 @@ def report_table(report: Report, mask: Mask = no_mask, *, whole: str = ".to_fram
         title="Which providers ran, and why",
         mask=mask,
         whole=whole,
-    )
-
-
-def why_table(state: State) -> Table:
-    """Return all that is known of each provider: run or not and why, what came of it, when, how much.
-
-    Times are in ms, those of this very composition: ``start`` from its beginning, ``blocked`` how long the
-    event loop was held.
-    """
-    report = state.report
-    return Table(
-        (
-            "provider",
-            "run",
-            "outcome",
-            "reason",
-            "keyword",
-            "ms",
-            "start",
-            "blocked",
-            "chars",
-            "tokens",
-            "values",
-            "error",
-        ),
-        tuple([_why_row(row, state.mask) for row in sorted(report, key=lambda row: not row.ran)]),
-        title="Why each provider ran or not, and what it cost",
-        note=f"times in ms, {_milliseconds(report.total_ms)} in all; tokens counted by {report.token_counter}",
-        mask=state.mask,
-        whole="state.report.to_frame()",
-        width=150,
     )
 
 
@@ -177,7 +157,7 @@ def provider_card(runtime: AgentRuntime, name: str) -> Page:
         title=provider.name,
         mask=runtime.mask,
     )
-    call = f"inspect.getsource(runtime.get_provider({_name(provider.name, runtime.mask)!r}).get)"
+    call = f"inspect.getsource(runtime.get_provider({short_name(provider.name, runtime.mask)!r}).get)"
     return Page((table, Fold("source", source_of(provider.get), whole=call)), mask=runtime.mask)
 
 
@@ -191,70 +171,55 @@ def _summary(state: State, text: str) -> str:
     for outcome in _TROUBLE:
         names = [row.provider for row in rows if row.outcome == outcome]
         if names:
-            said += f"; {len(names):,} {_words(outcome)}: {_listed(names, state.mask)}"
+            said += f"; {len(names):,} {words(outcome)}: {_listed(names, state.mask)}"
     return said
 
 
-def _why_row(row: ReportRow, mask: Mask) -> tuple[Any, ...]:
-    return (
-        row.provider,
-        "run" if row.ran else "not run",
-        _words(row.outcome),
-        row.reason,
-        _or_blank(row.keyword),
-        _milliseconds(row.ms),
-        _milliseconds(row.start_ms),
-        _milliseconds(row.blocked_ms),
-        row.chars if row.ran else "",
-        row.tokens if row.ran else "",
-        ", ".join(
-            [_name(key, mask) for key in row.value_keys[:_LISTED]] + _more(len(row.value_keys), "keys")
-        ),
-        "" if row.error is None else without_addresses(row.error),
-    )
-
-
-def _milliseconds(value: float | None) -> float | str:
-    return "" if value is None else round(value, 2 if value < 10 else 1)
-
-
 def _errors(report: Report, mask: Mask, *, longer: int, most: float = math.inf) -> list[str]:
-    """Return the errors that a column of ``longer`` characters cuts short."""
-    long = [row for row in report if row.error is not None and longer < len(row.error) <= most]
-    said = [
-        f"{_name(row.provider, mask)} {_words(row.outcome)}: {without_addresses(row.error or '')}"
-        for row in long[:_LISTED]
-    ]
-    return said + _more(len(long), "long errors")
+    """Return the errors that a column of ``longer`` characters cuts short, and, of all, where each arose."""
+    found = []
+    for row in report:
+        if row.error is None:
+            continue
+        place = row.place if most == math.inf else ""
+        long = longer < len(row.error) <= most
+        if place or long:
+            said = f"{short_name(row.provider, mask)} {words(row.outcome)} {place}".rstrip()
+            found.append(f"{said}: {without_addresses(row.error)}" if long else said)
+    return found[:LISTED] + more(len(found), "errors")
 
 
 def _unknown(report: Report, mask: Mask) -> list[str]:
     said = []
-    for name, near in list(report.unknown.items())[:_LISTED]:
-        hint = f" (did you mean {' or '.join([_name(n, mask) for n in near])}?)" if near else ""
-        said.append(f"unknown name: {_name(name, mask)}{hint}")
-    return said + _more(len(report.unknown), "unknown names")
+    for name, near in list(report.unknown.items())[:LISTED]:
+        hint = f" (did you mean {' or '.join([short_name(n, mask) for n in near])}?)" if near else ""
+        waiting = report.awaited_by.get(name, ())
+        where = f", in after= of {_listed(waiting, mask)}" if waiting else ""
+        said.append(f"unknown name: {short_name(name, mask)}{where}{hint}")
+    return said + more(len(report.unknown), "unknown names")
 
 
 def _clashes(report: Report, mask: Mask) -> list[str]:
     found = report.clashes
     said = [
-        f"value {_name(key, mask)}: {_name(winner, mask)} wins over {_name(loser, mask)}"
-        for key, winner, loser in found[:_LISTED]
+        f"value {short_name(key, mask)}: {short_name(winner, mask)} wins over {short_name(loser, mask)}"
+        for key, winner, loser in found[:LISTED]
     ]
-    return said + _more(len(found), "clashes of values")
+    return said + more(len(found), "clashes of values")
 
 
-def _more(count: int, what: str) -> list[str]:
-    return [f"and {count - _LISTED:,} more {what}"] if count > _LISTED else []
+def more(count: int, what: str) -> list[str]:
+    """Return what to say of those beyond the first few, if there are any."""
+    return [f"and {count - LISTED:,} more {what}"] if count > LISTED else []
 
 
 def _listed(names: Sequence[str], mask: Mask) -> str:
-    shown = ", ".join([_name(name, mask) for name in names[:_NAMED]])
+    shown = ", ".join([short_name(name, mask) for name in names[:_NAMED]])
     return f"{shown} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else shown
 
 
-def _name(name: object, mask: Mask) -> str:
+def short_name(name: object, mask: Mask) -> str:
+    """Return a name as sentences show it."""
     return cell_text(name, mask=mask, most=_NAME)
 
 
@@ -279,7 +244,8 @@ def _kind(provider: Provider) -> str:
     return ", ".join([*kinds, "always runs"] if provider.always_run else kinds)
 
 
-def _words(outcome: str) -> str:
+def words(outcome: str) -> str:
+    """Return an outcome in words."""
     return outcome.replace("_", " ")
 
 

@@ -87,14 +87,14 @@ async def in_its_own_task(runtime: AgentRuntime, name: str, work: Coroutine[Any,
             finally:
                 if not task.done():
                     runtime.leave_behind(task)
-    if task.cancelled():  # before it began
+    if task.cancelled():  # in its last step
         raise ActionCancelledError(name)
     result, error = task.result()
     if isinstance(error, asyncio.CancelledError) and not is_interrupt(error):
         raise ActionCancelledError(name) from error
     if error is not None:
         raise error
-    if task.cancelling():
+    if task.cancelling():  # and it went on all the same
         raise ActionCancelledError(name)
     return result  # type: ignore[return-value]  # there is one where there is no error
 

@@ -31,7 +31,8 @@ def settle(run: Run, i: int) -> None:
     ):
         seconds = run.timeout
     assert seconds is not None
-    error, before = ProviderTimeoutError(run.plan.names[i], seconds), run.errors.get(i)
+    error = ProviderTimeoutError(run.plan.names[i], seconds, started=bool(start))
+    before = run.errors.get(i)
     if not isinstance(before, ProviderCancelledError):  # that was us
         error.__cause__ = before
     run.errors[i] = error

@@ -74,16 +74,24 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
     Raises
     ------
     CompositionRecursionError
-        It, or one whose provider composed it, is one of ``names``.
+        It, or one whose provider composed it, is one of ``names``; a provider of a runtime's twin counts as
+        that runtime's own.
     """
     parent = served = served_here()
+    if served is None:
+        return None
     inside: list[str] = []
+    ours = _original(runtime)
     while served is not None:
         driver, run = served.driver, served.driver.run
-        if run.runtime is runtime and driver.at == served.at:  # it has not ended
+        if _original(run.runtime) is ours and driver.at == served.at:  # it has not ended
             name = run.plan.names[served.at]
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
         served = run.parent
     return parent
+
+
+def _original(runtime: Any) -> Any:
+    return getattr(runtime, "twin_of", None) or runtime

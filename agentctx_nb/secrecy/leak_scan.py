@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import traceback
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +27,7 @@ __all__ = ["Leak", "LeakScan", "scan"]
 
 LIMITS = (
     "Not seen: fewer than 8 characters of a secret in a row, what a provider makes of one by its own rules.",
+    "Not heard: what is written past sys.stdout and sys.stderr, as by os.write or another program.",
     "Not run: actions, widgets, and providers this message does not call for.",
     "Not looked into: the raw data code is handed, what is sent to services, other runtimes in use.",
 )
@@ -163,15 +165,15 @@ def _places(twin: AgentRuntime, state: State, planted: Planted) -> Iterator[Form
         "state.report": lambda: state.report,
         "state.data": lambda: state.data,
         "state.errors": lambda: state.errors,
-        "state.values_frame()": state.values_frame,
+        "state.values_frame()": state.masked_value_rows,
         **{f"state.{name}()": view for name, view in _views_of(state, secret)},
         "a rendered prompt": lambda: twin.compose_prompt(state, "{{providers}}"),
         "the list of providers": lambda: providers_table(twin, include_private=True),
         "runtime": lambda: twin,
         "runtime.match()": lambda: twin.match(secret),
         "runtime.reads()": twin.reads,
-        "runtime.settings_frame()": twin.settings_frame,
-        "runtime.log_frame()": twin.log_frame,
+        "runtime.settings_frame()": twin.settings.rows,
+        "runtime.log_frame()": lambda: twin.logger.recent.rows(twin.mask),
     }
     for place, view in views.items():
         yield from _shown(place, "", view())
@@ -201,13 +203,17 @@ def _views_of(state: State, secret: str) -> Iterator[tuple[str, Callable[[], Any
 
 def _shown(place: str, provider: str, value: Any) -> Iterator[Form]:
     """Yield each form in which ``value`` shows itself."""
+    from agentctx_nb.render.table import Table
+
     yield place, "text", provider, f"{value!r}\n{_text(value)}"
     if hasattr(type(value), "_repr_mimebundle_"):
         for kind, form in value._repr_mimebundle_().items():
             yield place, _FORMS.get(kind, kind), provider, str(form)
-    frame = value.to_frame() if hasattr(type(value), "to_frame") else value
-    if hasattr(type(frame), "to_csv"):
-        yield place, "frame", provider, frame.to_csv()
+    # What a frame holds is read row by row where it can be: importing pandas takes seconds.
+    if isinstance(value, Table):
+        yield place, "frame", provider, repr(list(value))
+    elif "pandas" in sys.modules and hasattr(type(value), "to_frame"):
+        yield place, "frame", provider, value.to_frame().to_csv()
 
 
 def _text(value: Any) -> str:

@@ -29,7 +29,7 @@ def masked_error(error: Exception, mask: Callable[[str], str]) -> Exception:
     >>> masked_error(ValueError("the key is k3y"), lambda text: text.replace("k3y", "***"))
     ValueError('the key is ***')
     """
-    return error if not _holds_secret(error, mask) else _copy(error, mask, 0)
+    return error if not _holds_secret(error, mask) else _copy(error, mask, {}, 0)
 
 
 def _holds_secret(error: Exception, mask: Callable[[str], str]) -> bool:
@@ -39,10 +39,12 @@ def _holds_secret(error: Exception, mask: Callable[[str], str]) -> bool:
     return mask(said) != said
 
 
-def _copy(error: Any, mask: Callable[[str], str], depth: int) -> Any:
+def _copy(error: Any, mask: Callable[[str], str], done: dict[int, Any], depth: int) -> Any:
+    if id(error) in done:  # it is cause and context of one, or a chain leads back to where it began
+        return done[id(error)]
     kind = type(error)
     said = describe(error).removeprefix(kind.__name__).removeprefix(": ")
-    args = _masked(error.args, mask, depth)
+    args = _masked(error.args, mask, done, depth)
     shown = f"{kind.__name__}({', '.join(map(repr, args))})"
     told = {
         "__str__": lambda _: mask(said),
@@ -57,23 +59,25 @@ def _copy(error: Any, mask: Callable[[str], str], depth: int) -> Any:
         copied.args = args
     except Exception:  # noqa: BLE001  a kind that cannot be made this way
         copied = RuntimeError(mask(describe(error)))
+    done[id(error)] = copied
     notes = getattr(error, "__notes__", None)
     if isinstance(notes, list):
-        copied.__notes__ = _masked(notes, mask, depth)
-    if depth < _DEEPEST:  # a chain may lead back to where it began
+        copied.__notes__ = _masked(notes, mask, done, depth)
+    if depth < _DEEPEST:
         for link in ("__cause__", "__context__"):
             before = getattr(error, link)
             if before is not None:
-                setattr(copied, link, _copy(before, mask, depth + 1))
+                setattr(copied, link, _copy(before, mask, done, depth + 1))
     copied.__suppress_context__ = error.__suppress_context__
     return copied.with_traceback(error.__traceback__)
 
 
-def _masked(value: Any, mask: Callable[[str], str], depth: int) -> Any:
+def _masked(value: Any, mask: Callable[[str], str], done: dict[int, Any], depth: int) -> Any:
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, BaseException):  # a member of a group
-        return _copy(value, mask, depth + 1) if depth < _DEEPEST else RuntimeError(mask(describe(value)))
+        deep = depth >= _DEEPEST
+        return RuntimeError(mask(describe(value))) if deep else _copy(value, mask, done, depth + 1)
     if type(value) in (list, tuple):
-        return type(value)(_masked(item, mask, depth) for item in value)
+        return type(value)(_masked(item, mask, done, depth) for item in value)
     return value

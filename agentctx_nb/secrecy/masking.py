@@ -7,6 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.secrecy.decoding import ALWAYS_SOUGHT, decoded_turns, may_be_coded
+from agentctx_nb.secrecy.inner_secrets import inner_secrets, is_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,6 +29,9 @@ _ESCAPE_BEFORE = rf"(?:%[0-9A-Fa-f]{{2}}|\\[nrtbfv]|\\x[0-9A-Fa-f]{{2}}|\\u[0-9A
 _LONGEST_CHARACTER = 12  # one of four bytes in a URL
 _LONGEST_ESCAPE = 18  # such a colour, as terminals write it
 _LABEL_NAME = r"[A-Za-z0-9_.\-]{1,64}"
+# Between two lines that were indented, quoted in a mail or drawn into a frame.
+_LEADING = " \t>|#*"
+_NEXT_LINE = rf"[ \t]{{0,40}}+(?:\r?\n|\r)[{_LEADING}]{{0,40}}+"
 
 
 Span: TypeAlias = tuple[int, int, str]
@@ -38,7 +43,7 @@ class _Form(NamedTuple):
     text: str
     secret: str
     name: str
-    kind: str  # "anywhere", "word", "base64", "base64 word" or "start"
+    kind: str  # "anywhere", "word", "base64", "base64 word", "start" or "lines"
 
 
 class _Family(NamedTuple):
@@ -46,6 +51,7 @@ class _Family(NamedTuple):
 
     probe: str
     forms: tuple[_Form, ...]
+    least: int  # characters of the shortest of them
 
 
 class Masker:
@@ -62,6 +68,7 @@ class Masker:
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}  # value -> name
         self._known: dict[str, tuple[_Family, ...]] = {}  # value -> its forms, made when first needed
+        self._sought = ALWAYS_SOUGHT  # characters that an escape has to stand for to be read
         self._ready: tuple[tuple[_Family, ...], dict[str, str]] | None = ((), {})
 
     def add(self, name: str, value: Any) -> None:
@@ -70,7 +77,7 @@ class Masker:
         A value that is replaced later stays hidden: what was written while it was in use still holds it.
         """
         try:
-            texts = list(secret_texts(value))
+            texts = [text for whole in secret_texts(value) for text in (whole, *inner_secrets(whole))]
         except Exception as exc:  # noqa: BLE001  whatever its __str__ raises
             raise DefinitionTypeError(
                 f"the secret {name!r} cannot be turned into text ({type(exc).__name__}), so it cannot be masked"
@@ -90,10 +97,14 @@ class Masker:
     def spans(self, text: str) -> list[Span]:
         """Return ``(start, end, label)`` of each secret in ``text``; they may overlap."""
         families, labels = self._ready or self._prepare()
-        hits = [
-            form for family in families if family.probe in text for form in family.forms if form.text in text
-        ]
-        return [(start, end, labels[name]) for start, end, name in _spans(text, hits)] if hits else []
+        found = [(start, end, labels[name]) for start, end, name in _found(text, families)]
+        if families and may_be_coded(text):
+            for turns in decoded_turns(text, self._sought, reach=self.longest):
+                for start, end, name in _found(turns[-1].text, families):
+                    for turn in reversed(turns):
+                        start, end = turn.place(start), turn.place(end)  # noqa: PLW2901  the same place, one turn back
+                    found.append((start, end, labels[name]))
+        return found
 
     def safe(self, label: str) -> str:
         """Return ``label``, or where a secret stands in it, a shorter one."""
@@ -106,8 +117,10 @@ class Masker:
                 if secret not in self._known:
                     self._known[secret] = tuple(_families(secret, dict.fromkeys(_forms_of(secret, name))))
                 families += self._known[secret]
+            breaks = "\r" if any("\n" in secret for secret in self._secrets) else ""
+            self._sought = ALWAYS_SOUGHT.union(_BASE64, breaks, *self._secrets)
             labels = {name: _label(name, self._secrets) for name in self._secrets.values()}
-            self._ready = (tuple(families), labels)
+            self._ready = (tuple(sorted(families, key=_least)), labels)
             return self._ready
 
 
@@ -124,7 +137,9 @@ def secret_texts(value: Any) -> Iterator[str]:
         if isinstance(value, (Mapping, list, tuple, set, frozenset)):
             if id(value) not in held:
                 held.add(id(value))
-                waiting += reversed([*(value.values() if isinstance(value, Mapping) else value)])
+                if isinstance(value, Mapping):
+                    value = [item for key, item in value.items() if not is_open(key, item)]
+                waiting += reversed([*value])
             continue
         if value is None or isinstance(value, bool):
             continue
@@ -145,8 +160,8 @@ def _families(secret: str, forms: Iterable[_Form]) -> Iterator[_Family]:
     probe = max(re.findall("[A-Za-z0-9]+", secret), key=len, default="")
     alike = {form: None for form in forms if len(probe) >= SHORTEST_MASKED and probe in form.text}
     if alike:
-        yield _Family(probe, tuple(alike))
-    yield from (_Family(form.text, (form,)) for form in forms if form not in alike)
+        yield _Family(probe, tuple(alike), min(len(form.text) for form in alike))
+    yield from (_Family(form.text, (form,), len(form.text)) for form in forms if form not in alike)
 
 
 def _forms_of(secret: str, name: str) -> Iterator[_Form]:
@@ -160,17 +175,26 @@ def _forms_of(secret: str, name: str) -> Iterator[_Form]:
     for text in _grouped(secret):
         yield _Form(text, secret, name, "word")
     raw = _raw(secret)
-    for text in (hexlify(raw).decode(), hexlify(raw).decode().upper()):
+    digits = [hexlify(raw).decode(), hexlify(raw, ":").decode()]
+    for text in (*digits, *(text.upper() for text in digits)):
         yield _Form(text, secret, name, "word" if whole else "anywhere")
     if whole:
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield _Form(encode(raw).decode().rstrip("="), secret, name, "base64 word")
         return
+    yield _Form(base64.b32encode(raw).decode()[: len(raw) * 8 // 5], secret, name, "base64")
     for shift in range(3):
         # Only these characters are decided by the secret alone, wherever it stands in what was encoded.
         first, last = (0, 2, 3)[shift], (len(raw) + shift) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield _Form(encode(b"\0" * shift + raw).decode()[first:last], secret, name, "base64")
+    if "\n" in secret:
+        yield _Form(
+            max([line.strip().lstrip(_LEADING) for line in secret.splitlines()], key=len),
+            secret,
+            name,
+            "lines",
+        )
     for line in secret.splitlines() if "\n" in secret else ():
         if len(line) >= _CUT and not re.search(r"\s", line):
             yield _Form(line, secret, name, "anywhere")
@@ -181,7 +205,7 @@ def _forms_of(secret: str, name: str) -> Iterator[_Form]:
 
 def _escaped(secret: str) -> Iterator[str]:
     """Yield ``secret`` as it is and as two turns of JSON, HTML, URL or Python escaping write it."""
-    seen = dict.fromkeys([secret])
+    seen = dict.fromkeys([secret, secret.replace(" ", "+")])
     raw = _raw(secret)
     if raw != secret.encode("utf-8", "surrogatepass"):  # bytes that are no UTF-8, as careless code reads them
         read = [raw.decode("latin-1"), raw.decode("utf-8", "backslashreplace")]
@@ -268,9 +292,29 @@ def _unspoken(labels: tuple[str, ...], secrets: Iterable[str]) -> str:
     return "***"
 
 
-def _spans(text: str, hits: list[_Form]) -> Iterator[tuple[int, int, str]]:
-    """Yield ``(start, end, name)`` of each occurrence, the overlapping ones too."""
+def _found(text: str, families: Iterable[_Family]) -> list[Span]:
+    """Return ``(start, end, name)`` of each secret in just this text; the shortest families come first."""
+    hits: list[_Form] = []
+    length = len(text)
+    for probe, forms, least in families:
+        if least > length:
+            break
+        if probe in text:
+            hits += [form for form in forms if form.text in text]
+    return list(_spans(text, hits)) if hits else []
+
+
+def _spans(text: str, hits: list[_Form]) -> Iterator[Span]:
+    """Yield ``(start, end, name)`` of each occurrence; of those that overlap each other one span over all."""
     for form in hits:
+        if form.kind == "lines":
+            first, *rest = form.secret.splitlines()
+            lines = [
+                re.escape(line)
+                for line in (first.rstrip(), *(line.strip().lstrip(_LEADING) for line in rest))
+            ]
+            yield from ((*hit.span(), form.name) for hit in re.finditer(_NEXT_LINE.join(lines), text))
+            continue
         start = text.find(form.text)
         while start >= 0:
             end = start + len(form.text)
@@ -280,7 +324,13 @@ def _spans(text: str, hits: list[_Form]) -> Iterator[tuple[int, int, str]]:
                 yield start - (text[start - 1 : start] in _BASE64), _past_padding(text, end), form.name
             elif form.kind == "start":
                 yield start, end + _shared(text, end, form.secret, _CUT), form.name
-            elif form.kind == "anywhere" or _is_word(text, start, end):
+            elif form.kind == "anywhere":
+                last = start
+                while (next_one := text.rfind(form.text, last + 1, end + len(form.text) - 1)) > last:
+                    last, end = next_one, next_one + len(form.text)
+                yield start, end, form.name
+                start = last
+            elif _is_word(text, start, end):
                 yield start, _past_padding(text, end) if form.kind == "base64 word" else end, form.name
             start = text.find(form.text, start + 1)
 
@@ -302,13 +352,13 @@ def _shared(text: str, at: int, secret: str, done: int) -> int:
 def _is_word(text: str, start: int, end: int) -> bool:
     """Tell whether ``text[start:end]`` stands alone: ``1234`` is no word in ``91234`` or in ``id_1234``."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    if (
+    if _glues(after) and _glues(text[end - 1]):
+        return False
+    return not (
         _glues(before)
         and _glues(text[start])
         and not re.search(_ESCAPE_BEFORE, text[max(0, start - _LONGEST_ESCAPE) : start])
-    ):
-        return False
-    return not (_glues(after) and _glues(text[end - 1]))
+    )
 
 
 def _glues(char: str) -> bool:
@@ -339,6 +389,10 @@ def cover(text: str, spans: list[Span]) -> str:
         parts += text[done:start], label
         done = end
     return "".join([*parts, text[done:]])
+
+
+def _least(family: _Family) -> int:
+    return family.least
 
 
 def _start(span: Span) -> int:

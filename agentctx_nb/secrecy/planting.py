@@ -6,6 +6,7 @@ import secrets as random
 import string
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.model import Content, Entity, Memory
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Planted"]
 
 _LENGTH, _DIGITS = 24, 18  # of a text and of a number
+_DEEPEST = 40  # levels of a container that are rebuilt
 _PART = 8  # characters in a row that are no chance
 _ALPHABET = string.ascii_letters + string.digits
 _USER, _ROOM = "leak-scan-user", "leak-scan-room"
@@ -64,8 +66,11 @@ class Planted:
             count_tokens=runtime._count_tokens,  # noqa: SLF001
             agent_id=runtime.agent_id,
         )
+        twin.twin_of = runtime.twin_of or runtime
         twin._embedder = runtime._embedder  # noqa: SLF001  loading it again would only take time
-        twin.settings = runtime.settings.replaced(lambda key, value: self._like(value, f"setting {key}"))
+        twin.settings = runtime.settings.replaced(
+            lambda key, value: self._like(value, f"setting {key}", {}, 0)
+        )
         twin.settings.set("LEAK_SCAN_SECRET", self.fake("setting LEAK_SCAN_SECRET"), secret=True)
         twin.logger = type(twin.logger)(f"{runtime.name}.leak_scan", mask=twin.mask)
         for entry in sorted(runtime.registry.snapshot().entries, key=lambda entry: entry.slot):
@@ -116,16 +121,47 @@ class Planted:
         twin.mask.add(name, fake)
         return fake
 
-    def _like(self, value: Any, name: str) -> Any:
-        """Return a fake of the kind of ``value``: a number stays a number in the eyes of who reads it."""
+    def _like(self, value: Any, name: str, known: dict[int, Any], depth: int) -> Any:
+        """Return a fake of the kind of ``value``: a number stays a number in the eyes of who reads it.
+
+        ``known`` has the fake of each container by the identity of that, for one may hold itself.
+        """
         if isinstance(value, bool):
             return value
-        if isinstance(value, int | float):
-            return type(value)(self.fake(name, number=True))
+        if isinstance(value, Number):
+            return _number(type(value), self.fake(name, number=True))
         if isinstance(value, bytes | bytearray):
             return self.fake(name).encode()
+        if not isinstance(value, Mapping | list | tuple | set | frozenset) or depth > _DEEPEST:
+            return self.fake(name)
+        if id(value) in known:
+            return known[id(value)]
         if isinstance(value, Mapping):
-            return {key: self._like(item, f"{name}[{key!r}]") for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return type(value)([self._like(item, f"{name}[{place}]") for place, item in enumerate(value)])
-        return self.fake(name)
+            fakes = known[id(value)] = {}
+            for key, item in value.items():
+                fakes[key] = self._like(item, f"{name}[{key!r}]", known, depth + 1)
+            return fakes
+        items = known[id(value)] = []
+        for place, item in enumerate(value):
+            items.append(self._like(item, f"{name}[{place}]", known, depth + 1))
+        known[id(value)] = made = items if type(value) is list else _container(value, items)
+        return made
+
+
+def _number(kind: type, digits: str) -> Any:
+    """Return the number that ``digits`` write, of that kind or, as where it is an Enum, of a plainer one."""
+    for each in (kind, int if issubclass(kind, int) else float):
+        try:
+            return each(digits)
+        except Exception:  # noqa: BLE001, S112  whatever theirs says to a number it does not know
+            continue
+    return int(digits)
+
+
+def _container(value: Any, items: list[Any]) -> Any:
+    """Return ``items`` in a container as ``value`` is one: a tuple with names keeps them."""
+    make = getattr(value, "_make", type(value))
+    try:
+        return make(items)
+    except Exception:  # noqa: BLE001  a class with arguments of its own
+        return next(kind for kind in (list, tuple, set, frozenset) if isinstance(value, kind))(items)

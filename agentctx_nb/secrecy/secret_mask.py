@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from agentctx_nb.secrecy.masking import Masker
 
-__all__ = ["SecretMask"]
+__all__ = ["SecretMask", "mask_of_all", "printed_fields"]
 
 SHORTEST_KEY = 12  # characters of the shortest text in which a vendor's key can be recognised
 
 # A pickle names its mask instead of holding it, so that no secret is written to a file by way of the mask.
 _named: WeakValueDictionary[str, SecretMask] = WeakValueDictionary()
+_alive: WeakValueDictionary[int, SecretMask] = WeakValueDictionary()  # those that hide something, in order
+_numbers = count()
 
 
 class SecretMask:
@@ -43,6 +46,7 @@ class SecretMask:
 
         if self._masker is None:
             self._masker = Masker()
+            _alive[next(_numbers)] = self
         self._masker.add(name, value)
 
     @property
@@ -85,6 +89,19 @@ class SecretMask:
 
     def __repr__(self) -> str:
         return "<SecretMask>"
+
+
+def mask_of_all(text: str) -> str:
+    """Return ``text`` with the secrets of every runtime covered: for a thing that belongs to none, as a `Memory`."""
+    for mask in list(_alive.values()):
+        text = mask(text)
+    return SecretMask()(text)
+
+
+def printed_fields(thing: Any) -> str:
+    """Return the repr of a dataclass that belongs to no runtime, with no secret of any in it."""
+    given = ", ".join(f"{name}={getattr(thing, name)!r}" for name in thing.__dataclass_fields__)
+    return mask_of_all(f"{type(thing).__qualname__}({given})")
 
 
 def _found(name: str) -> SecretMask:

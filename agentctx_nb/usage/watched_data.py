@@ -68,6 +68,18 @@ class WatchedView(View):
         self.__notes__.read(self.__path__)
         return iter(self.__shown__)
 
+    def __repr__(self) -> str:
+        self.__notes__.read(self.__path__)
+        return super().__repr__()
+
+    def __copy__(self) -> View:
+        self.__notes__.read(self.__path__)
+        return super().__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.__notes__.read(self.__path__)
+        return super().__reduce__()
+
 
 class _WatchedEntry:
     """What one provider left, with the parts of it noted; a `ProviderEntry` in all but its class."""
@@ -110,17 +122,21 @@ class _WatchedEntry:
 
     __hash__ = None  # type: ignore[assignment]  # as that of an entry, whose dicts have none
 
+    def _taken_whole(self) -> ProviderEntry:
+        self._notes.read(self._path)
+        return self._entry
+
     def __repr__(self) -> str:
-        return repr(self._entry)
+        return repr(self._taken_whole())
 
     def __copy__(self) -> ProviderEntry:
-        return copy(self._entry)
+        return copy(self._taken_whole())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProviderEntry:
-        return deepcopy(self._entry, memo)
+        return deepcopy(self._taken_whole(), memo)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._entry.__reduce__()
+        return self._taken_whole().__reduce__()
 
 
 def _watched(value: Any, path: Path, notes: ReadNotes, mask: Callable[[str], str]) -> Any:

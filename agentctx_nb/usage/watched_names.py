@@ -37,17 +37,18 @@ def noted_prompt(
     from agentctx_nb.templates import render_template
 
     state = unwatched(state)
-    reader = reader_of(template)
+    reader = reader_of(template, mask=state.mask)
     if callable(template):
         with reading(recorder, reader, state) as watched:
             template = template(watched)
-        if not isinstance(template, str):
-            raise DefinitionTypeError(f"a template is a string, not {shown(template)}")
+    if not isinstance(template, str):
+        raise DefinitionTypeError(f"a template is a string, not {shown(template)}")
     notes = ReadNotes()
     params = frozenset(" ".join(_PARAMS.findall(template)).split()) if "|" in template else frozenset[str]()
 
     def watch(names: dict[str, Any]) -> Mapping[str, Any]:
-        has_data = "data" not in extra and "data" not in state.values
+        values: Any = state.values
+        has_data = "data" not in extra and not (isinstance(values, Mapping) and "data" in values)
         return _Names(names, notes, {*extra, *params}, has_data=has_data)
 
     try:
@@ -56,7 +57,7 @@ def noted_prompt(
         recorder.add(reader, read_rows(notes, state))
 
 
-def reader_of(template: str | Callable[[State], str]) -> str:
+def reader_of(template: str | Callable[[State], str], *, mask: Callable[[str], str] = str) -> str:
     r"""Return what a template is called among the readers: by its name, or by how it begins.
 
     >>> reader_of("Dear {{name}},\n…")
@@ -68,6 +69,8 @@ def reader_of(template: str | Callable[[State], str]) -> str:
     if callable(template):
         return f"template {getattr(template, '__name__', type(template).__name__)}"
     line = next((line.strip() for line in str(template).splitlines() if line.strip()), "")
+    if len(line) > _LONGEST:  # a secret that is cut off is no longer found where secrets are hidden
+        line = mask(line)
     return f"template {line[:_LONGEST] + '…' * (len(line) > _LONGEST)!r}"
 
 

@@ -97,7 +97,7 @@ class _WatchedState(State):
         return self.seen.text
 
     @property
-    def values(self) -> dict[str, Any]:  # type: ignore[override]
+    def values(self) -> WatchedValues:  # type: ignore[override]
         kept = self.seen.values
         if self.watched is None or self.watched.kept is not kept:
             object.__setattr__(self, "watched", WatchedValues(kept, self.notes))
@@ -114,16 +114,24 @@ class _WatchedState(State):
         """Render a template with the state behind this one: the template is a reader of its own."""
         return self.seen.prompt(template, missing=missing, **extra)
 
+    def _taken_whole(self) -> State:
+        """Return the state behind this one, for a copy: from it all may be read, and nothing is noted."""
+        self.values.note_all()
+        for whole in ("text", "data"):
+            self.notes.read((whole,))
+        return self.seen
+
     def __copy__(self) -> State:
-        return copy(self.seen)
+        return copy(self._taken_whole())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
-        return deepcopy(self.seen, memo)
+        return deepcopy(self._taken_whole(), memo)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.seen.__reduce__()
+        return self._taken_whole().__reduce__()
 
     def __str__(self) -> str:
+        self.notes.read(("text",))
         return str(self.seen)
 
     def __repr__(self) -> str:

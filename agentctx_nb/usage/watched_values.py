@@ -28,7 +28,8 @@ class WatchedValues(dict[str, Any]):
     def _note(self, key: Any) -> None:
         (self.notes.read if dict.__contains__(self, key) else self.notes.missed)(_path(key))
 
-    def _note_all(self) -> None:
+    def note_all(self) -> None:
+        """Note every key, for one who takes all values at once."""
         for key in dict.keys(self):
             self.notes.read(_path(key))
 
@@ -50,18 +51,40 @@ class WatchedValues(dict[str, Any]):
 
     def items(self) -> dict_items[str, Any]:
         """Return all pairs, noting every key."""
-        self._note_all()
+        self.note_all()
         return super().items()
 
     def values(self) -> dict_values[str, Any]:
         """Return all values, noting every key."""
-        self._note_all()
+        self.note_all()
         return super().values()
 
     def copy(self) -> dict[str, Any]:
         """Return a plain dict, noting every key."""
-        self._note_all()
+        self.note_all()
         return super().copy()
+
+    def __or__(self, other: Any) -> Any:
+        self.note_all()
+        return super().__or__(other)
+
+    def __ror__(self, other: Any) -> Any:
+        self.note_all()
+        return super().__ror__(other)
+
+    def __eq__(self, other: object) -> bool:
+        self.note_all()
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        self.note_all()
+        return super().__ne__(other)
+
+    __hash__ = None  # as that of any dict
+
+    def __repr__(self) -> str:
+        self.note_all()
+        return super().__repr__()
 
     def __setitem__(self, key: str, value: Any) -> None:
         self.kept[key] = value
@@ -76,7 +99,7 @@ class WatchedValues(dict[str, Any]):
         self.kept.update(*given, **named)
         super().update(self.kept)
 
-    def __ior__(self, other: Any) -> Self:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
         return self
 
@@ -104,6 +127,7 @@ class WatchedValues(dict[str, Any]):
         super().clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self.note_all()  # copies and pickles are made by way of this
         return dict, (dict(self.kept),)
 
 

@@ -41,10 +41,11 @@ class _Plan:
 class _Keys:
     """What one registration of a provider wrote: its keys, and those whose text stands in its own text."""
 
-    __slots__ = ("keys", "repeated", "version")
+    __slots__ = ("has_more", "keys", "repeated", "version")
 
     def __init__(self, version: int) -> None:
         self.version = version
+        self.has_more = False
         self.keys: set[str] = set()
         self.repeated: set[str] = set()
 
@@ -78,6 +79,11 @@ class Written:
         """Return the keys this registration of a provider wrote, or None where it has not run."""
         known = self._of.get(provider)
         return frozenset(known.keys) if known is not None and known.version == version else None
+
+    def has_more(self, provider: str) -> bool:
+        """Whether the provider wrote more keys than are kept of it."""
+        known = self._of.get(provider)
+        return known is not None and known.has_more
 
     def repeats(self, provider: str, key: str) -> bool:
         """Whether the provider's text held the value it wrote under ``key``."""
@@ -114,12 +120,15 @@ class Written:
 
 def _add(values: Mapping[Any, Any], text: str, known: _Keys, seen: set[Any]) -> None:
     for key, value in values.items():
-        if type(key) not in _PLAIN:
+        if isinstance(key, str):
+            key = str.__str__(key)  # noqa: PLW2901  of a StrEnum or numpy: as a template asks for it
+        elif type(key) not in _PLAIN:
             continue  # one of theirs may do anything, and no template can ask for it
         seen.add(key)
-        if type(key) is not str or len(key) > LONGEST_KEY:
+        if type(key) is not str:
             continue
-        if key not in known.keys and len(known.keys) >= MOST_KEYS:
+        if len(key) > LONGEST_KEY or (key not in known.keys and len(known.keys) >= MOST_KEYS):
+            known.has_more = True
             continue
         known.keys.add(key)
         if key not in known.repeated and _holds(text, value):

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.notebooks import write_notebooks
 from tests.browser.servers import ROOT, jupyter
@@ -19,7 +19,10 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
 ]  # fmt: skip
 # What front ends say in the console by themselves, with none of our outputs on the page.
-NOT_OURS = ("schema", "favicon", "require.js", "service-worker", "Content Security Policy", "deprecated")
+NOT_OURS = (
+    "schema", "favicon", "require.js", "service-worker", "Content Security Policy", "deprecated", "not registered",
+    "woff2",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +76,7 @@ class Watched:
 def watched(browser, request):
     context = browser.new_context(viewport={"width": 1400, "height": 1900})
     context.set_default_timeout(30_000)
+    expect.set_options(timeout=30_000)
     watched = Watched(context.new_page())
     yield watched
     PICTURES.mkdir(parents=True, exist_ok=True)

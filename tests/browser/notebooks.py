@@ -55,11 +55,11 @@ VIEWS_SHOWN = {
 }
 VIEWS = "\n".join(
     [
-        'state = runtime.compose("will it rain? it is broken and hostile")',
+        'state = runtime.compose("will it rain? is the forecast broken?")',
         *(f"display({view})" for view in VIEWS_SHOWN.values()),
-        'print("all views shown")',
     ]
 )
+HOSTILE_VIEWS = VIEWS.replace("will it rain? is the forecast broken?", "rain, and something hostile")
 
 EXPLORER = 'explorer = runtime.explore("will it rain?")\nexplorer'
 
@@ -71,7 +71,7 @@ def write_notebooks(folder):
         shutil.copy(path, folder)
     shutil.copytree(ROOT / "docs", folder.parent / "docs")  # which one of the tutorials learns
     setup = f"MARKUP = {HOSTILE!r}\n{SETUP}"
-    _write(folder / "views.ipynb", [setup, VIEWS])
+    _write(folder / "views.ipynb", [setup, HOSTILE_VIEWS, VIEWS])
     _write(folder / "explorer.ipynb", [setup, EXPLORER])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_validate_comes_first_and_may_refuse():
         lambda: ran.append(1), validate=lambda runtime, message: message.content.text == "yes"
     )
     assert run(runtime, message="no") == ActionResult(
-        success=False, error="action DO does not fit this message"
+        success=False, error="action DO does not fit this message: its validate said no"
     )
     assert ran == []
     assert run(runtime, message="yes").success
@@ -203,6 +204,64 @@ def test_a_result_prints_what_it_holds_and_no_secret():
     failed = run(runtime)
     assert str(failed) == "DO failed: ValueError: [secret KEY] is wrong"
     assert "s3cr3t" not in repr(failed) + "".join(failed._repr_mimebundle_().values())
+
+
+def test_the_exception_in_a_result_is_a_masked_copy_of_its_class_and_else_the_very_one():
+    class OddError(ValueError):
+        pass
+
+    raised = []
+
+    def fail(runtime, message):
+        error = OddError(message.content.text)
+        error.code = 7
+        raised.append(error)
+        raise error
+
+    def answers(runtime, message):
+        return {"success": False, "error": OddError(message.content.text)}
+
+    for handler in (fail, answers):
+        runtime = with_action(handler)
+        runtime.set_setting("KEY", "s3cr3t-value", secret=True)
+        error = run(runtime, message="bad key s3cr3t-value").error
+        assert isinstance(error, OddError)
+        assert (str(error), error.args) == ("bad key [secret KEY]", ("bad key [secret KEY]",))
+        assert repr(error) == "OddError('bad key [secret KEY]')"
+    runtime = with_action(fail)
+    assert run(runtime, message="plain").error is raised[-1]
+    runtime.set_setting("KEY", "s3cr3t-value", secret=True)
+    error = run(runtime, message="s3cr3t-value").error
+    assert error.code == 7
+    assert error.__traceback__.tb_frame.f_code.co_name == "fail"
+
+
+def test_the_list_says_who_runs_for_an_action_and_goes_with_no_state():
+    runtime = with_action(lambda runtime, message, state: state.text)
+    runtime.register_provider({"name": "A", "get": lambda: "a"})
+    runtime.register_provider({"name": "B", "get": lambda: "b", "private": True})
+
+    def text(**lists):
+        return asyncio.run(runtime.run_action("DO", "hi", **lists)).text
+
+    assert text() == "a"
+    assert text(include_list=["B"]) == "a\nb"
+    assert text(include_list="B", only_include=True) == "b"
+    assert text(only_include=True, include_list=[]) == ""
+    with pytest.raises(DefinitionError, match="takes a state or the list"):
+        text(state=runtime.compose("hi"), include_list=["B"])
+
+
+def test_a_failure_is_logged_in_one_line_with_its_place(caplog):
+    def handler(runtime, message, state):
+        return state.values["nope"]
+
+    error = run(with_action(handler)).error
+    (record,) = caplog.records
+    line = handler.__code__.co_firstlineno + 1
+    assert record.getMessage() == f"""action DO failed in handler, line {line} error="KeyError: 'nope'\""""
+    assert (record.exc_info, record.exc_text) == (None, None)
+    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)] == ["handler"]
 
 
 def test_the_traceback_of_a_failed_handler_begins_in_its_own_code():

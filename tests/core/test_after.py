@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 
 import pytest
 
 from agentctx_nb import AgentRuntime, Provider, execution
 from agentctx_nb.errors import CycleError, DefinitionError, ProviderTimeoutError
+from agentctx_nb.render.views import state_page
 from tests.core.bounded import bounded
 
 FAR = 60
@@ -201,12 +203,16 @@ def test_an_unregistered_name_is_reported_once(caplog):
     runtime.register_provider(Provider("WEATHER", gives("sun")))
     for name in ("A", "B"):
         runtime.register_provider(Provider(name, gives(name), after=["WETHER"]))
+    runtime.register_provider(Provider("C", gives("C"), after=["WEATHER"]))
     state = run(runtime)
-    assert state.text == "sun\nA\nB"
+    assert state.text == "sun\nA\nB\nC"
     assert state.report.unknown == {"WETHER": ("WEATHER",)}
     (warning,) = caplog.records
     assert warning.levelno == logging.WARNING
     assert warning.getMessage().count("WETHER") == 1
+    assert state.report.awaited_by == {"WETHER": ("A", "B")}
+    assert "unknown name: WETHER, in after= of A, B (did you mean WEATHER?)" in state_page(state).to_text()
+    assert pickle.loads(pickle.dumps(state)).report.awaited_by == {"WETHER": ("A", "B")}
     assert run(runtime).report.unknown == {"WETHER": ("WEATHER",)}
     assert len(caplog.records) == 1
     runtime.register_provider(Provider("B", gives("b"), after=["WETHER"]))

@@ -276,3 +276,15 @@ def test_thousands_of_providers_are_looked_at(runtime):
     lens = runtime.cache_lens(["a", "b"])
     assert lens.best.providers == ("CURRENT_TIME",)
     harmless(lens)
+
+
+@pytest.mark.parametrize("template", [5, [], b"x"])
+def test_a_template_that_is_none_is_refused_before_anything_is_composed(template):
+    ran = []
+    runtime = AgentRuntime()
+    runtime.register_provider({"name": "A", "get": lambda: ran.append(1) or "x"})
+    with pytest.raises(DefinitionTypeError, match="a template is a string, not"):
+        runtime.cache_lens(["one", "two"], template)
+    assert not ran
+    with pytest.raises(DefinitionTypeError, match="a template is a string, not"):
+        runtime.compose("one").prompt(template)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 
 import pytest
@@ -37,6 +38,19 @@ def test_a_deadline_of_its_own_ends_one_provider_and_no_other():
     assert (error.provider, error.seconds) == ("ALSO", 0.05)
     assert "deadline of 0.05 s" in state.report["ALSO"].error
     assert state.report["HANGS"].ms < 500 > state.report["ALSO"].ms  # each in its own time
+
+
+def test_one_that_never_started_is_told_so():
+    runtime = runtime_of(WEATHER=(hangs, None))
+    runtime.register_provider(Provider("FACTS", quick, after=["WEATHER"]))
+    state = run(runtime, timeout=0.03)
+    errors = {name: str(error) for name, error in state.errors.items()}
+    assert errors == {
+        "WEATHER": "provider WEATHER was cancelled after its deadline of 0.03 s",
+        "FACTS": "provider FACTS never started: the deadline of the composition, 0.03 s, passed first",
+    }
+    assert (state.errors["WEATHER"].started, state.errors["FACTS"].started) == (True, False)
+    assert str(pickle.loads(pickle.dumps(state)).errors["FACTS"]) == errors["FACTS"]
 
 
 def test_the_deadline_really_cancels_and_waits_for_the_clean_up():

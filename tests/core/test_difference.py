@@ -103,8 +103,9 @@ def test_the_summary_is_one_line_that_says_it_all(runtime):
     assert said.startswith(
         "text: 2 lines added, 2 lines removed (PROFILE, NEWS, WEATHER); "
         "values: city changed, old removed, new added; "
-        "providers: WEATHER runs now (keyword 'rain'), NEWS ok → failed; error: OSError: no answer"
+        "providers: WEATHER runs now (keyword 'rain'), NEWS ok → failed (error: OSError: no answer"
     )
+    assert said.count("; ") == 4  # between its five parts only
     assert "; 27 → 29 tokens (+2); " in said
     assert said.endswith(" ms")
 

@@ -22,7 +22,7 @@ def env_file(tmp_path):
 def test_names_and_values_are_read_as_python_dotenv_reads_them(env_file):
     path = env_file(
         "# a comment\n\nPLAIN=one two\nexport SHOUTED=\"tab\\there\"\nSINGLE='as \\n it is'\nHASH=a#b\n"
-        'COMMENTED=value # said\nEMPTY=\nNOTHING\nMULTI="first\nsecond"\nTWICE=1\nTWICE=2\nPORT=8080\nON=true\n'
+        'COMMENTED=value # said\nEMPTY=\nMULTI="first\nsecond"\nTWICE=1\nTWICE=2\nPORT=8080\nON=true\n'
     )
     layers = Settings(env_file=path)
     read = {
@@ -37,7 +37,7 @@ def test_names_and_values_are_read_as_python_dotenv_reads_them(env_file):
         "MULTI": "first\nsecond",
         "TWICE": "2",
     }
-    assert (layers.get("EMPTY", "x"), layers.get("NOTHING", "x")) == ("", "x")
+    assert layers.get("EMPTY", "x") == ""
     assert (layers.get("PORT", type=int), layers.get("ON")) == (8080, True)
 
 
@@ -93,6 +93,28 @@ def test_a_line_that_is_none_is_named_and_not_shown(env_file):
     with pytest.raises(DefinitionError, match=r"line 2 of env_file '.*' is not written NAME=value") as caught:
         Settings(env_file=path)
     assert "k3y" not in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ["PASSWORD", "export PASSWORD", "PASSWORD # later"])
+def test_a_name_without_a_value_is_no_line_of_it(env_file, line):
+    with pytest.raises(DefinitionError, match=r"line 2 of env_file '.*' is not written NAME=value"):
+        Settings(env_file=env_file(f"A=1\n{line}\nB=2\n"))
+    assert Settings(env_file=env_file("A=1\nPASSWORD=\n# B\n\nC=3")).get("PASSWORD") == ""
+
+
+@pytest.mark.parametrize("path", ["\0", "a\0b", "\ud800"])
+def test_a_path_no_system_has_is_an_error_that_says_so(path):
+    with pytest.raises(DefinitionError, match="cannot be read: that is no path; leave it out or name one"):
+        AgentRuntime(env_file=path)
+
+
+def test_so_is_a_path_of_bytes():
+    class OfBytes:
+        def __fspath__(self):
+            return b".env"
+
+    with pytest.raises(DefinitionError, match="cannot be read: that is no path"):
+        Settings(env_file=OfBytes())
 
 
 def test_a_file_that_is_no_text_is_an_error_and_a_mark_of_windows_is_not(env_file):

@@ -95,6 +95,64 @@ def test_a_number_is_found_as_it_is_written(sought, value):
     assert places(State(values={"v": value}).find(sought)) == [("(the caller)", "value", "v", None)]
 
 
+@pytest.mark.parametrize(
+    "value", [72, 72.0, "72 km", "72km", "(72)", "$72.00", "at 72.", "5-72", "[1,72]", "72%", b"72"]
+)
+def test_a_number_is_found_where_it_stands_as_a_whole(value):
+    assert places(State(values={"v": value}).find(72)) == [("(the caller)", "value", "v", None)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        172,
+        720,
+        72.5,
+        0.72,
+        -72,
+        "172",
+        "72.5",
+        "1.72",
+        "72,000",
+        "x72",
+        "72ab34",
+        "-72",
+        ".72",
+        "7_2",
+        "72_0",
+    ],
+)
+def test_a_number_is_not_found_in_another_one_or_in_a_name(value):
+    assert not State(values={"v": value}).find(72)
+
+
+@pytest.mark.parametrize(
+    ("sought", "text", "found"),
+    [
+        (72.5, "72.5 172.5 72.51 72.50", [1, 1]), (-72, "-72 72 5-72 -720", [1]), (172, "172 1,172 172,000", [1]),
+        (1e-07, "1e-7 1e-71", [1]), (72, "172\n72\n720 72", [2, 3]),
+    ],
+)  # fmt: skip
+def test_numbers_of_every_kind_are_found_whole_in_a_text(sought, text, found):
+    assert [place.line for place in State(text=text).find(sought)] == found
+
+
+def test_a_text_of_digits_is_found_wherever_it_stands():
+    assert [place.excerpt for place in State(values={"a": 172, "b": "x720"}).find("72")] == ["172", "x720"]
+
+
+def test_a_number_is_found_in_an_array_and_as_a_key(runtime):
+    state = composed(runtime, A={"data": {"a": np.arange(1000.0), "row5": {"72": 1, "172": 2}}})
+    assert [place.path for place in state.find(72)] == ["a[72]", "row5.72"]
+
+
+def test_a_number_that_is_a_secret_is_found_under_its_label():
+    runtime = AgentRuntime(secrets={"PIN": "72727272"})
+    found = composed(runtime, A="It is 72727272.").find(72727272)
+    assert len(found) == 1
+    assert "72727272" not in repr(found)
+
+
 @pytest.mark.parametrize("value", [71, "7 2", None, True, [], {"a": 7}])
 def test_a_number_is_not_found_in_what_is_not_written_so(value):
     assert not State(values={"v": value}).find("72")

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import ast
 import base64
 import contextlib
 import logging
+import os
 import sqlite3
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,8 +100,8 @@ def fails(runtime):
     raise ValueError(f"401 for {runtime.get_setting('DB_PASSWORD')}")
 
 
-def test_a_password_among_the_settings_is_hidden_by_nothing_and_found_in_errors_and_logs():
-    runtime = AgentRuntime(settings={"DB_PASSWORD": REAL})
+def test_a_password_too_plain_to_be_masked_is_hidden_by_nothing_and_found_in_errors_and_logs():
+    runtime = AgentRuntime(settings={"DB_PASSWORD": "plain"})
     runtime.register_provider({"name": "BAD", "get": fails})
     places = {leak.place for leak in runtime.leak_scan("hi")}
     assert places >= {
@@ -107,9 +111,10 @@ def test_a_password_among_the_settings_is_hidden_by_nothing_and_found_in_errors_
         "the traceback of a failed provider",
     }
     assert "runtime.settings_frame()" not in places
-    runtime = AgentRuntime(secrets={"DB_PASSWORD": REAL})
-    runtime.register_provider({"name": "BAD", "get": fails})
-    assert not runtime.leak_scan("hi")
+    for layer in ("secrets", "settings", "defaults"):
+        runtime = AgentRuntime(**{layer: {"DB_PASSWORD": REAL}})
+        runtime.register_provider({"name": "BAD", "get": fails})
+        assert not runtime.leak_scan("hi")
 
 
 def talks(runtime):
@@ -132,13 +137,34 @@ def test_what_is_printed_and_logged_is_overheard_and_passed_on_masked(capsys, ca
 
 
 def test_what_the_scan_itself_logs_is_read_and_reaches_no_log_of_the_user(caplog, capsys):
-    runtime = AgentRuntime("quiet", settings={"DB_PASSWORD": REAL})
+    runtime = AgentRuntime("quiet", settings={"DB_PASSWORD": "plain"})
     runtime.register_provider({"name": "BAD", "get": fails})
     assert "what is written to logs" in {leak.place for leak in runtime.leak_scan("hi")}
     assert caplog.records == []
     assert capsys.readouterr() == ("", "")
     logger = logging.getLogger("agentctx_nb.quiet.leak_scan")
     assert (logger.handlers, logger.propagate) == ([], True)
+
+
+def test_frames_are_read_without_pandas():
+    code = (
+        "import sys\n"
+        "from agentctx_nb import AgentRuntime\n"
+        "runtime = AgentRuntime(secrets={'API_KEY': 'r3al-s3cret-of-the-user'})\n"
+        "get = lambda runtime: {'values': {'end': 'x' * 200 + runtime.get_setting('API_KEY')[-9:]}}\n"
+        "runtime.register_provider({'name': 'A', 'get': get})\n"
+        "scan = runtime.leak_scan('hi')\n"
+        "print({leak.place: leak.forms for leak in scan})\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    root = str(Path(__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": root}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    found = ast.literal_eval(done.stdout)
+    assert found["state.values_frame()"] == ("text",)  # which no table of text has room for
+    assert found["state.values_view()"] == ("frame",)
 
 
 def test_every_view_of_a_state_is_read():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+import numpy as np
 import pytest
 
 from agentctx_nb import AgentRuntime
@@ -343,3 +346,34 @@ def test_many_findings_are_bounded_in_view_and_whole_in_the_frame(runtime):
     assert len(findings) == 500
     assert "… and 400 more: .to_frame() has all" in repr(findings)
     assert len(findings.to_frame()) == 500
+
+
+def test_keys_that_are_kinds_of_text_are_known():
+    class Key(StrEnum):
+        CITY = "city"
+
+    runtime = AgentRuntime()
+    values = {Key.CITY: "Oslo", np.str_("wind"): 3}
+    runtime.register_provider({"name": "A", "get": lambda: {"values": values}})
+    state = runtime.compose("hi")
+    assert state.prompt("{{city}} {{wind}}") == "Oslo 3"
+    assert not runtime.lint("{{city}} {{wind}}")
+    assert [finding.name for finding in runtime.lint("{{town}}")] == ["town"]
+
+
+def test_a_name_may_be_one_of_the_keys_that_are_not_kept():
+    runtime = AgentRuntime()
+    runtime.register_provider({"name": "A", "get": lambda: {"values": {f"k{i}": i for i in range(1_001)}}})
+    runtime.compose("hi")
+    findings = runtime.lint("{{k1000}}, {{data.providers.A.values.k1000}}")
+    assert [finding.rule for finding in findings] == ["data"]
+    assert [finding.name for finding in runtime.lint("{{A}}")] == ["A"]
+
+
+def test_what_climbs_out_of_every_block_is_told():
+    runtime = AgentRuntime()
+    runtime.register_provider({"name": "A", "get": lambda: {"values": {"city": "Oslo", "l": [1]}}})
+    runtime.compose("hi")
+    for template in ("{{../city}}", "{{#if city}}{{../city}}{{/if}}", "{{#each l}}{{../../city}}{{/each}}"):
+        assert [finding.rule for finding in runtime.lint(template)] == ["outside"]
+    assert not runtime.lint("{{#each l}}{{../city}}{{/each}}")

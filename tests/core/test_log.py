@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import logging
 
 import pytest
@@ -143,6 +144,26 @@ def test_secrets_reach_no_part_of_a_record(logger, caplog):
     assert caplog.records[2].address == "[secret API_KEY]"
 
 
+def test_a_field_with_a_secret_in_it_is_in_quotes_where_it_would_be_without_one(logger, caplog):
+    class Client:
+        def __init__(self, key):
+            self.key = key
+
+        def __repr__(self):
+            return f"Client({self.key!r})"
+
+    for key in ("none", SECRET):
+        logger.error({"error": ValueError(f"bad {key}"), "by": Client(key), "text": key}, "x")
+    without, masked = [record.getMessage() for record in caplog.records]
+    assert without == "x error='ValueError: bad none' by=Client('none') text='none'"
+    assert masked == without.replace("none", "[secret API_KEY]")
+    assert list(logger.to_frame()["fields"])[1] == {
+        "error": "ValueError: bad [secret API_KEY]",
+        "by": "Client('[secret API_KEY]')",
+        "text": "[secret API_KEY]",
+    }
+
+
 def test_the_fields_given_are_not_edited(logger):
     given = {"deep": [SECRET]}
     logger.error(given, "x")
@@ -156,6 +177,46 @@ def test_a_value_that_cannot_be_shown_is_named_by_its_type(logger, caplog):
 
     logger.info({"value": Broken()}, "hello")
     assert only(caplog).getMessage() == "hello value=<Broken that cannot be shown>"
+
+
+BIG = 10**5_000  # of more digits than Python prints
+
+
+class Unshown:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (BIG, "<int that cannot be shown>"),
+        (-BIG, "<int that cannot be shown>"),
+        (Unshown(), "<Unshown that cannot be shown>"),
+        ([BIG, 1], "[<int that cannot be shown>, 1]"),
+        ({"deep": (Unshown(),)}, "{'deep': (<Unshown that cannot be shown>,)}"),
+    ],
+    ids=["int", "negative", "object", "list", "dict"],
+)
+def test_a_formatter_that_writes_the_fields_meets_nothing_that_cannot_be_written(
+    logger, caplog, capsys, value, shown
+):
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter("%(fields)s"))
+    logger.logger.addHandler(handler)
+    try:
+        logger.error({"n": value, "m": 1}, "big")
+    finally:
+        logger.logger.removeHandler(handler)
+    assert written.getvalue() == f"{{'n': {shown}, 'm': 1}}\n"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_field_that_can_be_shown_is_the_very_object(logger, caplog):
+    thing = object()
+    logger.error({"thing": thing, "n": 10**4_000}, "kept")
+    assert caplog.records[0].fields == {"thing": thing, "n": 10**4_000}
 
 
 def test_exception_outside_a_handler_logs_without_a_traceback(logger, caplog):

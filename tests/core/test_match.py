@@ -121,3 +121,16 @@ def test_each_sentence_about_keywords(runtime, sentence, keyword, message, wakes
 def test_what_is_no_text_is_a_type_error(runtime, text):
     with pytest.raises(DefinitionTypeError, match="match takes the text of a message"):
         runtime.match(text)
+
+
+def test_what_is_printed_names_the_near_misses_too(runtime):
+    for n in range(7):
+        runtime.register_provider(
+            {"name": f"P{n}", "get": lambda: "x", "dynamic": True, "relevance_keywords": ["rain"]}
+        )
+    near = [f"NearMiss(provider='P{n}', keyword='rain', word='raining')" for n in range(5)]
+    assert (
+        repr(runtime.match("raining hard")) == f"Match(woken={{}}, near_misses=[{', '.join(near)}, … 2 more])"
+    )
+    assert repr(runtime.match("rain")).startswith("Match(woken={'P0': ('rain',)")
+    assert "near_misses" not in repr(runtime.match("hello"))

@@ -37,6 +37,17 @@ ENCODINGS = {
     "urlsafe base64": base64_at(0, base64.urlsafe_b64encode),
     "short": lambda secret: secret,
 }
+# Of these nobody keeps a list: what they write is compared after it is decoded.
+ENCODERS_OF_THEIR_OWN = {
+    "colons": lambda secret: secret.encode().hex(":"),
+    "address of JavaScript": lambda secret: quote(secret, safe="!'()*~"),
+    "address of another mind": lambda secret: quote(secret, safe='/+"<&'),
+    "all in percent": lambda secret: "".join(f"%{byte:02x}" for byte in secret.encode()),
+    "all in entities": lambda secret: "".join(f"&#{ord(char)};" for char in secret),
+    "HTML of PHP": lambda secret: html.escape(secret).replace("&#x27;", "&#039;"),
+    "JSON of Go": lambda secret: json.dumps(secret)[1:-1].replace("<", "\\u003c").replace("&", "\\u0026"),
+    "JSON in an address": lambda secret: quote(json.dumps(secret)[1:-1]),
+}
 PLACES = (
     "text", "value", "key of a value", "data", "error", "cause", "note", "log message", "log field", "log exception",
     "provider name", "keyword", "description", "setting", "default", "entity", "memory", "metadata", "extra",
@@ -55,7 +66,7 @@ class Held:
         self.secret = "".join(draw.choices(ALNUM, k=6 if short else 14))
         if not short:
             self.secret += '/+"<&é' + "".join(draw.choices(ALNUM, k=8))
-        self.written = ENCODINGS[encoding](self.secret)
+        self.written = {**ENCODINGS, **ENCODERS_OF_THEIR_OWN}[encoding](self.secret)
         whole = self.written.rstrip("=")
         # In base64 the first and last characters are those of what stands beside the secret.
         inner = whole[4:-6] if "base64" in encoding else whole
@@ -70,7 +81,10 @@ class Held:
 HELD = [
     Held(number, place, encoding)
     for number, (place, encoding) in enumerate(
-        (place, encoding) for place in PLACES for encoding in ENCODINGS
+        [
+            *((place, encoding) for place in PLACES for encoding in ENCODINGS),
+            *((place, encoding) for place in ("text", "error") for encoding in ENCODERS_OF_THEIR_OWN),
+        ]
     )
 ]
 

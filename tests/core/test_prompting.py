@@ -8,6 +8,7 @@ from copy import copy
 import pytest
 
 from agentctx_nb import AgentRuntime, DefinitionError, TemplateError, UnknownPromptError
+from agentctx_nb.errors import DefinitionTypeError
 
 
 @pytest.fixture
@@ -67,6 +68,19 @@ def test_an_unknown_prompt_is_named_with_the_near_ones(runtime):
         runtime.registered_prompt("REPLI")
 
 
+def test_the_prompts_by_name_say_what_there_is_where_one_is_missing(runtime):
+    runtime.register_prompt("REPLY", "x")
+    for name, told in (("REPLI", "; did you mean 'REPLY'?"), ("ZZ", "; there is 'REPLY'")):
+        with pytest.raises(UnknownPromptError) as caught:
+            runtime.prompts[name]
+        assert str(caught.value) == f"no prompt is registered as {name!r}{told}"
+    assert ("ZZ" in runtime.prompts, runtime.prompts.get("ZZ"), dict(runtime.prompts)) == (
+        False,
+        None,
+        {"REPLY": "x"},
+    )
+
+
 def test_an_error_about_a_prompt_shows_no_secret():
     runtime = AgentRuntime(secrets={"KEY": "s3cr3t-value"})
     runtime.register_prompt("s3cr3t-value", "x")
@@ -87,3 +101,11 @@ def test_an_extra_may_have_any_name(runtime):
     state = runtime.compose("hi")
     assert runtime.compose_prompt(state, "{{state}} {{template}}", state=1, template=2) == "1 2"
     assert state.prompt("{{state}} {{template}}", state=1, template=2) == "1 2"
+
+
+@pytest.mark.parametrize("state", [None, {"text": "hi"}, "hi"])
+def test_a_prompt_of_no_state_is_an_error_that_says_so(state):
+    with pytest.raises(
+        DefinitionTypeError, match="compose_prompt takes a state first, as compose returns it, not"
+    ):
+        AgentRuntime().compose_prompt(state, "{{a}}")

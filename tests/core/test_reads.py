@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import pickle
 
 import pytest
 
@@ -95,6 +97,16 @@ def test_what_an_action_reads_is_noted_with_who_wrote_it(runtime, read, noted):
         lambda values: list(values.items()),
         lambda values: list(values.values()),
         lambda values: values.copy(),
+        copy.copy,
+        copy.deepcopy,
+        lambda values: pickle.loads(pickle.dumps(values)),
+        repr,
+        str,
+        lambda values: f"{values}",
+        lambda values: values | {"more": 1},
+        lambda values: {"more": 1} | values,
+        lambda values: values == {},
+        lambda values: values != {},
     ],
 )
 def test_who_takes_all_values_has_read_each(runtime, everything):

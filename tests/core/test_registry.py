@@ -168,6 +168,15 @@ def test_a_name_near_to_nothing_raises_without_a_guess(runtime):
     register(runtime, "WEATHER")
     with pytest.raises(UnknownProviderError) as caught:
         runtime.get_provider("ZZZ")
+    assert str(caught.value) == "no provider is registered as 'ZZZ'; there is 'WEATHER'"
+    register(runtime, "HIDDEN", private=True)
+    register(runtime, *"ABCDEFG")
+    with pytest.raises(UnknownProviderError) as caught:
+        runtime.get_provider("ZZZ")
+    assert str(caught.value).endswith("; there are 'WEATHER', 'A', 'B', 'C', 'D', 'E', 'F', 'G'")
+    register(runtime, "H")
+    with pytest.raises(UnknownProviderError) as caught:
+        runtime.get_provider("ZZZ")
     assert str(caught.value) == "no provider is registered as 'ZZZ'"
 
 
@@ -232,7 +241,7 @@ def test_a_private_provider_that_always_runs_warns_once(runtime):
     with pytest.warns(UserWarning, match="A is private and always runs") as caught:
         register(runtime, "A", private=True, always_run=True)  # a replacement: the pair is new here
     assert len(caught) == 1
-    assert caught[0].filename == __file__
+    assert caught[0].filename == f"{__file__}:{caught[0].lineno}"
     register(runtime, "A", private=True, always_run=True)
     runtime.unregister_provider("A")
     register(runtime, "A", private=True, always_run=True)
@@ -257,3 +266,10 @@ def test_a_snapshot_does_not_change_and_is_kept_until_the_registry_does():
     assert [entry.name for entry in before.entries] == ["A"]
     assert list(before.by_name) == ["A"]
     assert [entry.name for entry in registry.snapshot().entries] == ["A", "B"]
+
+
+def test_to_unregister_nobody_changes_nothing(runtime):
+    runtime.register_provider({"name": "A", "get": lambda: "a"})
+    before = runtime.registry.snapshot()
+    assert not runtime.unregister_provider("NOBODY")
+    assert runtime.registry.snapshot() is before

@@ -8,22 +8,7 @@ import numpy as np
 import pytest
 
 from agentctx_nb import AgentRuntime, DefinitionError, DefinitionTypeError, Memory
-
-ANGLES = {"north": (0.0, 1.0), "east": (1.0, 0.0), "north-east": (0.7, 0.7), "south": (0.0, -1.0)}
-
-
-class Compass:
-    """An embedder of directions."""
-
-    name, dim, default_threshold = "compass", 2, 0.5
-
-    def __init__(self, name="compass"):
-        self.name = name
-        self.asked = []
-
-    def embed(self, texts, kind):
-        self.asked.append((tuple(texts), kind))
-        return np.array([ANGLES.get(text, (0.6, 0.8)) for text in texts], dtype=np.float32)
+from tests.core.compass import ANGLES, Compass
 
 
 def run(coroutine):
@@ -182,42 +167,6 @@ def test_explain_says_of_each_candidate_why_it_was_kept_or_not():
     assert "<table" in bundle["text/html"]
 
 
-def test_the_automatic_threshold_is_what_few_random_pairs_reach_and_is_kept():
-    async def main():
-        runtime = AgentRuntime(embedder=Compass())
-        rng = np.random.default_rng(0)
-        memories = [{"text": str(i), "embedding": v} for i, v in enumerate(rng.normal(size=(600, 2)))]
-        await runtime.create_memories(memories, "documents")
-        first = await runtime.auto_threshold("documents")
-        reads = []
-        inner = runtime.store.get_memories
-
-        async def counted(**given):
-            reads.append(given)
-            return await inner(**given)
-
-        runtime.store.get_memories = counted
-        again = await runtime.auto_threshold("documents")
-        return first, again, reads, await runtime.auto_threshold("nothing")
-
-    first, again, reads, empty = run(main())
-    assert first == again
-    assert first > 0.99  # in a plane, one pair in a hundred lies within two degrees
-    assert [given["table_name"] for given in reads] == ["nothing"]
-    assert empty == 0.5
-
-
-def test_a_small_table_is_held_to_the_embedders_own_threshold():
-    async def main():
-        runtime = AgentRuntime(embedder=Compass())
-        await runtime.create_memories(
-            [{"text": "a", "embedding": [0.0, 1.0]} for _ in range(30)], "documents"
-        )
-        return await runtime.auto_threshold("documents")
-
-    assert run(main()) == 0.5
-
-
 def test_a_memory_gets_the_agent_it_belongs_to():
     async def main():
         runtime = AgentRuntime("librarian")
@@ -237,23 +186,6 @@ def test_many_memories_are_a_list_and_nothing_else(given):
         return await runtime.get_memories(table_name="q")
 
     assert run(main()) == []
-
-
-def test_a_table_of_vectors_that_say_nothing_has_the_embedders_own_threshold():
-    async def main():
-        runtime = AgentRuntime(embedder=Compass())
-        await runtime.create_memories([{"text": "a", "embedding": [0.0, 0.0]} for _ in range(3)], "documents")
-        return await runtime.auto_threshold("documents")
-
-    assert run(main()) == 0.5
-
-
-@pytest.mark.parametrize("table", [[], {}, 7, None, " "])
-def test_what_names_no_table_has_no_threshold(table):
-    with pytest.raises(DefinitionError, match="table_name is"):
-        run(AgentRuntime().auto_threshold(table))
-    with pytest.raises(DefinitionError, match="table_name is"):
-        run(AgentRuntime().search_memories(table_name=table, embedding=[1.0], match_threshold="auto"))
 
 
 def test_progress_of_reembed_is_a_function():
@@ -301,3 +233,109 @@ def test_an_explanation_refuses_what_a_search_refuses(wrong):
 def test_many_texts_are_a_list_of_texts(texts):
     with pytest.raises(DefinitionTypeError, match="embed_many takes"):
         run(AgentRuntime(embedder=Compass()).embed_many(texts))
+
+
+@pytest.mark.parametrize("table", ["docs", "document"])
+def test_a_table_that_holds_nothing_is_warned_of_with_the_nearest_name(table, caplog):
+    async def main():
+        runtime = await filled(AgentRuntime(embedder=Compass()))
+        answers = [
+            await runtime.search_memories(table_name=table, query="east"),
+            list(await runtime.explain_search(table_name=table, query="east")),
+            await runtime.reembed(table),
+        ]
+        await runtime.search_memories(table_name="documents", query="east", room_id="nowhere")
+        return answers
+
+    assert run(main()) == [[], [], 0]
+    said = f"table {table!r} holds nothing; did you mean 'documents'?"
+    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [("WARNING", said)] * 3
+
+
+def test_a_table_like_no_other_may_be_empty_still(caplog):
+    async def main():
+        await AgentRuntime(embedder=Compass()).search_memories(table_name="documents", query="east")
+        runtime = await filled(AgentRuntime(embedder=Compass()))
+        await runtime.search_memories(table_name="messages", query="east")
+
+    with caplog.at_level("INFO"):
+        run(main())
+    said = "table 'messages' holds nothing; there are 'documents'"
+    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [("INFO", said)]
+
+
+class Silent:
+    name, dim, default_threshold = "silent", 2, 0.5
+
+    def embed(self, texts, kind):
+        return np.zeros((len(texts), 2), dtype=np.float32)
+
+
+def test_an_embedder_of_zeros_never_takes_the_vectors_of_a_table():
+    async def main():
+        runtime = await filled(AgentRuntime(embedder=Compass()))
+        silent = AgentRuntime(store=runtime.store, embedder=Silent())
+        with pytest.raises(DefinitionError, match="embedder silent gives nothing but zeros for the texts of"):
+            await silent.reembed("documents")
+        return found(await runtime.search_memories(query="east", count=1))
+
+    assert run(main()) == ["east"]
+
+
+def test_an_embedder_of_zeros_is_an_error_for_many_texts_and_a_warning_for_few(caplog):
+    async def main():
+        runtime = AgentRuntime(embedder=Silent())
+        for _ in range(2):
+            await runtime.embed_many(["north", "east"])
+        await runtime.embed(" ")
+        await runtime.search_memories(query="where?", table_name="documents")
+        with pytest.raises(DefinitionError, match="silent gives nothing but zeros for 8 texts"):
+            await runtime.embed_many(["north"] * 8)
+
+    run(main())
+    assert [record.getMessage() for record in caplog.records] == [
+        "embedder silent gives nothing but zeros for 2 texts; a row with such a vector is never found",
+        "embedder silent gives nothing but zeros for 1 text, so that no row is near it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [(42, "int is no embedder"), ("all-MiniLM", "is only a name"), (Compass, "is a class")]
+)
+def test_what_is_no_embedder_is_refused_when_the_runtime_is_made(given, said):
+    with pytest.raises(DefinitionTypeError, match=said):
+        AgentRuntime(embedder=given)
+
+
+def test_an_embedder_is_not_asked_before_it_is_needed():
+    asked = []
+    AgentRuntime(embedder=asked.append)
+    assert asked == []
+
+
+def test_what_is_remembered_is_found_and_what_has_no_vector_is_not():
+    async def main():
+        async with AgentRuntime() as runtime:
+            await runtime.create_memory({"text": "Ada drinks tea."}, "facts")
+            vector = await runtime.embed("Ada drinks coffee.", kind="document")
+            await runtime.create_memory({"text": "Ada drinks coffee.", "embedding": vector}, "facts")
+            told = await runtime.remember("Ada drinks milk.")
+            again = await runtime.remember("Ada drinks milk.")
+            hits = await runtime.search_memories(table_name="facts", query="What does Ada drink?")
+            return told, again, sorted(found(hits)), {hit.room_id for hit in hits}
+
+    told, again, texts, rooms = run(main())
+    assert (told.table_name, told.room_id, told.is_new, again.is_new) == ("facts", "agent", True, False)
+    assert texts == ["Ada drinks coffee.", "Ada drinks milk."]
+    assert rooms == {None, "agent"}
+
+
+def test_learn_of_a_runtime_shows_the_options_and_defaults_of_the_module_s():
+    from inspect import signature
+
+    from agentctx_nb.knowledge import learn
+
+    wanted = {name: p.default for name, p in signature(learn).parameters.items() if name != "runtime"}
+    assert {
+        name: p.default for name, p in signature(AgentRuntime.learn).parameters.items() if name != "self"
+    } == wanted

@@ -248,10 +248,12 @@ def test_what_the_hook_took_is_no_longer_there_for_the_providers():
 
     runtime = AgentRuntime(select=hook)
     runtime.register_provider({"name": "SLOW", "get": slow})
+    runtime.register_provider({"name": "NEXT", "get": slow, "after": ["SLOW"]})
     start = time.perf_counter()
     state = runtime.compose("hi", timeout=0.4)
     assert time.perf_counter() - start < 0.59
     assert str(state.errors["SLOW"]) == "provider SLOW was cancelled after its deadline of 0.4 s"
+    assert "NEXT never started: the deadline of the composition, 0.4 s," in str(state.errors["NEXT"])
 
 
 def test_a_hook_that_ends_in_time_costs_nobody_anything():

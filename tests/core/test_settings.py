@@ -106,7 +106,7 @@ def test_a_secret_too_short_to_mask_warns_once_without_saying_it():
     (warning,) = [each for each in caught if each.category is UserWarning]
     assert str(warning.message).startswith("the secret 'PIN' is shorter than 4 characters")
     assert "xq7" not in str(warning.message)
-    assert warning.filename == __file__
+    assert warning.filename == f"{__file__}:{warning.lineno}"
 
 
 def test_switches_and_long_secrets_do_not_warn():

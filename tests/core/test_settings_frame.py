@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 import pytest
 
-from agentctx_nb import AgentRuntime
+from agentctx_nb import AgentRuntime, SettingError
 from agentctx_nb.settings import Settings
 
 SECRET = "k3y-0f-the-d00r"
@@ -105,3 +107,74 @@ def test_a_name_says_whether_its_value_is_a_secret(key, secret):
     layers.get(key)
     assert (SECRET not in layers.to_frame().to_csv()) is secret
     assert (layers.mask(SECRET) != SECRET) is secret
+
+
+class Login(NamedTuple):
+    user: str
+    more: dict
+
+
+class Unreadable(dict):
+    def items(self):
+        raise RuntimeError("no")
+
+
+def holding_itself():
+    held = {"password": "hunter2hunter2"}
+    held["self"] = held
+    return held
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"password": "hunter2hunter2", "host": "db"}, {"password": "[secret DB.password]", "host": "db"}),
+        ({"password": "short", "host": "db"}, {"password": "[hidden DB.password]", "host": "db"}),
+        ({"password": 481516, "host": "db"}, {"password": "[hidden DB.password]", "host": "db"}),
+        ({"password": None, "host": "db"}, {"password": None, "host": "db"}),
+        ({"a": [{"apiToken": "hunter2hunter2"}]}, {"a": [{"apiToken": "[secret DB.a.apiToken]"}]}),
+        ([1, ({"secret": "hunter2hunter2"},)], [1, ({"secret": "[secret DB.secret]"},)]),
+        ({"secrets": {"a": "hunter2hunter2"}}, {"secrets": "[secret DB.secrets]"}),
+        (holding_itself(), {"password": "[secret DB.password]", "self": "<cycle>"}),
+        ({"host": "db", 5: ["x"]}, {"host": "db", 5: ["x"]}),
+    ],
+)
+@pytest.mark.parametrize("layer", ["settings", "defaults"])
+def test_a_secret_inside_of_a_setting_is_hidden_by_its_own_name(given, shown, layer):
+    runtime = AgentRuntime(**{layer: {"DB": given}})
+    assert runtime.settings.rows()[0][1] == shown
+    assert "hunter2" not in runtime.settings_frame().to_csv()
+    masked = "hunter2" not in runtime.mask("refused: hunter2hunter2")
+    assert masked == ("hunter2" in repr(given))
+    assert runtime.get_setting("DB") is given
+
+
+def test_it_is_so_for_one_that_is_set_later_and_in_what_is_said_of_a_wrong_type():
+    runtime = AgentRuntime()
+    runtime.set_setting("DB", {"password": "hunter2hunter2"})
+    assert runtime.mask("refused: hunter2hunter2") == "refused: [secret DB.password]"
+    runtime.set_setting("OTHER", {"password": "short"})
+    with pytest.raises(SettingError) as caught:
+        runtime.get_setting("OTHER", type=int)
+    assert "short" not in str(caught.value)
+
+
+def test_a_mapping_that_cannot_be_read_is_a_setting_like_any_other():
+    given = Unreadable(password="hunter2hunter2")
+    assert AgentRuntime(settings={"DB": given}).get_setting("DB") is given
+
+
+def test_a_leak_scan_has_a_fake_for_it_and_leaves_the_rest():
+    seen = []
+
+    def tells(runtime):
+        seen.append(runtime.get_setting("DB"))
+        return seen[0].more["password"]
+
+    runtime = AgentRuntime(settings={"DB": Login("ada", {"password": "hunter2hunter2", "port": 5432})})
+    runtime.register_provider({"name": "P", "get": tells})
+    scan = runtime.leak_scan("hi")
+    assert [(leak.secret, leak.place) for leak in scan] == [("setting DB.password", "state.text")]
+    assert isinstance(seen[0], Login)
+    assert (seen[0].user, seen[0].more["port"]) == ("ada", 5432)
+    assert seen[0].more["password"] != "hunter2hunter2"

@@ -111,6 +111,28 @@ def test_a_label_holds_no_registered_secret(mask):
     assert mask(vendor_samples()["GitHub"]) == "[secret]"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgres://ada:{}Pa$$w0rd!9x@db/x", "postgres://ada:[secret password]@db/x"),
+        ("mysql://root:{}s3cr3t*pw@h", "mysql://root:[secret password]@h"),
+        ("x://u:{}a{{b}}|c]1@h", "x://u:[secret password]@h"),
+        (r"postgres:\/\/u:{}hunter2hunter2@h", r"postgres:\/\/u:[secret password]@h"),
+        ("postgres%3A%2F%2Fu%3A{}hunter2hunter2%40h", "postgres%3A%2F%2Fu%3A[secret password]%40h"),
+        ("x%253A%252F%252Fu%253A{}hunter2hunter2%2540h", "x%253A%252F%252Fu%253A[secret password]%2540h"),
+        ("bot12345678{}%3AAAExy7_3kdLmNopQrS9tUvWxYz0123456-a/x", "bot[secret Telegram key]/x"),
+        ("Basic {}dXNlcjpwYXNzd29yZA==", "Basic [secret password]"),
+    ],
+)
+def test_an_address_or_a_header_keeps_all_but_its_password(mask, text, shown):
+    assert mask(text.format("")) == shown
+
+
+@pytest.mark.parametrize("text", ["-eyJ", "-sk-eyJ", "eyJa.eyJb.", "://a:b", "%3A%2F"])
+def test_a_text_of_nothing_but_beginnings_of_keys_is_read_once(mask, text):
+    assert mask(text * 40_000) == text * 40_000
+
+
 def test_masking_twice_changes_nothing_more(mask):
     for key in vendor_samples().values():
         once = mask(f"x {key} y")
@@ -170,6 +192,23 @@ HARMLESS = [
     "xoxo, kisses; xoxb- is how a bot's token starts",
     "github_pat_ is the prefix; ghp_ as well; gho_st; ghs_function_names_are_long_here",
     "M3.2.1-rc.20241130 N0.1 O-Ring.Number.7",
+    "docker://alpine:3.18@sha256:0123456789abcdef pkg://name:1.2.3@latest time://12:30:45@noon",
+    "postgres://u:${DB_PASS}@h mysql://u:[password]@h x://u:%DB_PASS%@h amqp://u:*****@h",
+    r"(?P<scheme>[a-z]+)://([^:]+):([^@]+)@(.+)",
+    "Basic TypeScript5Tutorial and the basic Windows11Installation guide",
+    "key-" + hashlib.md5(b"x").hexdigest() + ".png",
+    f"{SK}learn-pipeline-2024v2beta-modelRunner1",
+    "ASIAPACIFICREGION2024 and ASIAPACIFICREGION202",
+    "hf_AutoModelForSequenceClassificationWithHead",
+    "12345678:AA-battery-comparison-chart-of-the-year-2024",
+    "https://hooks.slack.com/services/documentation/overview",
+    "figd_component_library_of_the_whole_company_2024",
+    "lin_api_ReferenceDocumentationOfTheWholeThing",
+    "nvapi-documentation-and-examples-of-the-whole-thing-in-one-page",
+    "github_pat_tern_matching_in_python_for_the_experienced_reader",
+    "SG.overview_of_the_sea.documentation_of_the_sea_and_of_the_land",
+    "dp.st.documentation-of-the-standard-for-dynamic-programming",
+    "jina_embeddings_of_long_documents_in_many_languages; pul-lover; 1//0; x-us12; dckr_pat_terns_of_containers",
     "secret_key_base, secret_manager_client_for_the_whole_cluster",
 ]
 

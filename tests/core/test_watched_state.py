@@ -96,16 +96,46 @@ def test_what_is_missing_raises_the_same(look):
     look(see)
 
 
-def test_a_copy_of_it_is_a_plain_state_that_notes_nothing(look, runtime):
-    def see(state):
-        for copied in (copy(state), deepcopy(state)):
-            assert copied.values["x"] == 1
-            assert type(copied) is State
-        entry = deepcopy(state.data.providers.A["values"]["x"])
-        assert entry == 1
+@pytest.mark.parametrize("copied", [copy, deepcopy, lambda state: pickle.loads(pickle.dumps(state))])
+def test_a_copy_of_it_is_a_plain_state_from_which_all_is_read(copied):
+    runtime = AgentRuntime()
+    runtime.register_provider({"name": "A", "get": lambda: {"text": "a", "values": {"x": 1}}})
+    runtime.register_provider({"name": "B", "get": lambda: {"values": {"y": 1}}})
 
-    look(see)
-    assert [read.key for read in runtime.reads()] == ["data.providers.A.values"]
+    def handler(runtime, message, state):
+        plain = copied(state)
+        assert type(plain) is State
+        assert plain.values["x"] == 1
+
+    runtime.register_action({"name": "LOOK", "handler": handler})
+    assert asyncio.run(runtime.run_action("LOOK", "hi")).error is None
+    noted = {(read.key, read.provider): read.times for read in runtime.reads()}
+    assert noted == {
+        ("x", "A"): 1,
+        ("y", "B"): 1,
+        ("providers", "(the text)"): 1,
+        ("state.text", "(the text)"): 1,
+        ("data", ""): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("take", "key"),
+    [
+        (lambda state: copy(state.data.providers.A), "data.providers.A"),
+        (lambda state: deepcopy(state.data.providers.A), "data.providers.A"),
+        (lambda state: repr(state.data.providers.A), "data.providers.A"),
+        (lambda state: copy(state.data.providers.A.data), "data.providers.A.data"),
+        (lambda state: deepcopy(state.data.providers.A.data.n), "data.providers.A.data.n"),
+        (lambda state: f"{state.data.providers.A.data}", "data.providers.A.data"),
+        (lambda state: deepcopy(state.data.providers.A["values"]["x"]), "data.providers.A.values"),
+        (str, "state.text"),
+        (lambda state: f"{state}", "state.text"),
+    ],
+)
+def test_what_is_copied_or_printed_is_read_whole(look, runtime, take, key):
+    look(take)
+    assert [read.key for read in runtime.reads()] == [key]
 
 
 def test_it_can_be_pickled_as_a_plain_state():

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 import numpy as np
 import pytest
@@ -101,25 +100,63 @@ def test_auto_as_an_argument_goes_before_a_setting():
     assert ask(knowledge_base(threshold="auto"), KNOWLEDGE_THRESHOLD=0.99).data["thresholdFrom"] == "auto"
 
 
-def test_when_all_is_rejected_the_best_score_is_told_in_data_and_log(caplog):
-    with caplog.at_level(logging.INFO):
-        found = ask(knowledge_base(threshold=0.9), documents=["Deploy to the server.", "The cat sleeps."])
-    assert (found.text, found.data["documents"]) == ("", [])
-    assert found.data["threshold"] == 0.9
-    assert found.data["bestScore"] == pytest.approx(0.6, abs=1e-6)
-    assert (
-        "KNOWLEDGE_BASE: nothing reaches the threshold of 0.90 (given); the best score is 0.60" in caplog.text
-    )
+def nothing(found):
+    return (found.text, found.values, found.data, found.outcome) == ("", {}, {}, "empty")
+
+
+def test_when_all_is_rejected_nothing_is_written_and_a_warning_tells_the_best_score(caplog):
+    assert nothing(ask(knowledge_base(threshold=0.9), documents=["Deploy to the server.", "The cat sleeps."]))
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        (
+            "WARNING",
+            "KNOWLEDGE_BASE: nothing reaches the threshold of 0.90 (given); the best score is 0.60",
+        )
+    ]
+
+
+def test_what_other_rooms_have_above_the_threshold_is_told(caplog):
+    async def run():
+        async with AgentRuntime(embedder=Turned()) as runtime:
+            for room, text in [
+                (runtime.agent_id, "The cat sleeps."),
+                ("lobby", "Install the package with pip."),
+                ("lobby", "Remove a package."),
+                ("cellar", "Deploy to the server."),
+            ]:
+                await runtime.remember(text, "documents", room_id=room)
+            runtime.register_provider(knowledge_base(threshold=0.75))
+            return await runtime.compose_state("how to install it")
+
+    assert nothing(asyncio.run(run()).data.providers.KNOWLEDGE_BASE)
+    assert [record.getMessage() for record in caplog.records] == [
+        (
+            "KNOWLEDGE_BASE: nothing reaches the threshold of 0.75 (given); the best score is 0.00; "
+            "room 'lobby' has 2 rows above it"
+        )
+    ]
 
 
 @pytest.mark.parametrize(
-    "given",
-    [{"documents": []}, {"room": "lobby"}, {"table": "messages"}],
-    ids=["no documents", "another room", "another table"],
+    ("given", "said"),
+    [
+        ({"documents": []}, []),
+        (
+            {"room": "lobby"},
+            [
+                (
+                    "KNOWLEDGE_BASE: room 'agent' of table 'documents' holds nothing to search; "
+                    "room 'lobby' has 5 rows"
+                )
+            ],
+        ),
+        ({"table": "document"}, ["table 'documents' holds nothing; did you mean 'document'?"]),
+        ({"table": "messages"}, []),
+    ],
+    ids=["no documents", "another room", "a table of nearly its name", "another table"],
 )
-def test_only_the_agent_s_own_documents_are_looked_at(given):
-    found = ask(**given)
-    assert (found.text, found.data["documents"], found.data["bestScore"]) == ("", [], None)
+def test_only_the_agent_s_own_documents_are_looked_at(given, said, caplog):
+    assert nothing(ask(**given))
+    assert [record.getMessage() for record in caplog.records] == said  # warnings: info is not on
 
 
 def test_table_room_and_count_are_arguments():

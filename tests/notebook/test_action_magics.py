@@ -59,7 +59,7 @@ def test_a_cell_may_define_validate_beside_its_handler(shell):
     refused = shell.run("%act DO no")
     assert (refused.success, str(refused)) == (
         False,
-        "DO did not succeed: action DO does not fit this message",
+        "DO did not succeed: action DO does not fit this message: its validate said no",
     )
 
 
@@ -105,7 +105,7 @@ def test_a_cell_that_fails_leaves_the_old_action_standing(shell, cell):
     [
         (
             "%%action A --descripton x\n1",
-            "ArgumentError: %action has no option '--descripton'; did you mean '--description'?",
+            "ArgumentError: %%action has no option '--descripton'; did you mean '--description'?",
         ),
         ("%%action\n1", "ArgumentError: %%action needs a name: %%action NAME (see %%action?)"),
         ("%%action A B\n1", "ArgumentError: %%action takes one name, but 'B' follows 'A'; put"),
@@ -131,11 +131,16 @@ def test_a_cell_that_fails_leaves_the_old_action_standing(shell, cell):
         ),
         (
             "%%action A\n#| privat: true\n1",
-            "CellError: %action has no option 'privat'; there are description (line 2)\n    #| privat: true\n    ^",
+            "CellError: %%action has no option 'privat'; it has description (line 2)\n    #| privat: true\n    ^",
         ),
         ("%act", "ArgumentError: %act needs the name of an action: %act NAME message (see %act?)"),
         ("%act REMID x", "UnknownActionError: no action is registered as 'REMID'; did you mean 'REMIND'?"),
         ("%act REMIND --state gone x", "ArgumentError: there is no variable 'gone'"),
+        ("%action REMIND --history", "ArgumentError: %action has no option '--history'; it has none"),
+        (
+            "%action QQQ",
+            "UnknownActionError: no action is registered as 'QQQ'; there is 'REMIND'",
+        ),
         ("%act --out a REMIND --out b x", "ArgumentError: --out is given twice"),
         ("%act --otu a REMIND x", "ArgumentError: %act has no option '--otu'; did you mean '--out'?"),
         ("%%act REMIND\nx", "ArgumentError: %act takes no cell below it"),
@@ -172,6 +177,28 @@ def test_the_message_and_where_it_comes_from_reach_the_action(shell):
     assert shell.run("%act DO 'quoted as a whole'").text.startswith("quoted as a whole|")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"two words" hi',
+        "'two words' hi",
+        '--room lobby "two words" hi',
+        '"two words" --room lobby hi',
+        '"two words"\thi',
+        "  'two words'   'hi' ",
+    ],
+)
+def test_a_name_with_spaces_is_quoted_as_it_was_where_it_was_registered(shell, line):
+    shell.run('%%action "two words"\nmessage.content.text')
+    assert shell.run(f"%act {line}").text == "hi"
+
+
+def test_a_quote_that_is_never_closed_is_said_of_the_name_and_fine_in_the_message(shell):
+    shell.run("%%action DO\nmessage.content.text")
+    assert "a quote is never closed: 'DO it" in shell.fail("%act 'DO it")[1]
+    assert shell.run("%act DO 'twas so").text == "'twas so"
+
+
 def test_a_state_may_be_given_and_the_result_kept(shell):
     shell.run("%%provider HEARD\n{'values': {'heard': message.content.text}}")
     shell.run("%%action DO\nf\"{message.content.text}, {state.values['heard']}\"")
@@ -191,6 +218,42 @@ def test_a_failed_action_is_shown_as_failed_with_its_line(shell):
     assert shown == "DO failed: ZeroDivisionError: division by zero\n\nin line 4: return 1 / x"
     frame = traceback.extract_tb(result.error.__traceback__)[-1]
     assert (frame.lineno, frame.line) == (4, "return 1 / x")
+
+
+def test_strict_raises_what_an_action_did_not_do_with_the_lines_of_its_cell_alone(shell):
+    shell.run("%%action DO\n\nstate.values['nope']")
+    assert not shell.run("%act DO hi").success
+    name, seen = shell.fail("%act DO --strict -o kept hi")
+    assert name == "ActionFailedError"
+    assert seen.strip().endswith("ActionFailedError: DO failed: KeyError: 'nope'")
+    assert "----> 3 " in seen
+    assert "agentctx_nb" not in seen
+    assert repr(shell.run("kept.error")) == "KeyError('nope')"
+    shell.run("%%action NO\nreturn False")
+    assert shell.fail("%act --strict NO hi") == (
+        "ActionFailedError",
+        "ActionFailedError: NO did not succeed, and gave no reason\n",
+    )
+    shell.run("%%action YES\n'done'")
+    assert shell.run("%act YES --strict hi").text == "done"
+    shell.run("%config AgentContext.strict = True")
+    assert shell.fail("%act NO hi")[0] == "ActionFailedError"
+    shell.run("%config AgentContext.strict = False")
+    shell.run("%%provider BAD\n1 / 0")
+    assert shell.fail("%act YES --strict hi")[0] == "StrictError"
+
+
+def test_the_list_of_an_action_is_that_of_a_composition(shell):
+    shell.run("%%provider A\n'a'")
+    shell.run("%%provider B --private\n'b'")
+    shell.run("%%action DO\nstate.text + '|' + message.content.text")
+    assert shell.run("%act DO hi").text == "a|hi"
+    assert shell.run("%act DO --include B hi").text == "a\nb|hi"
+    assert shell.run("%act --include B --only DO hi").text == "b|hi"
+    assert "add --include A,B" in shell.fail("%act DO --only hi")[1]
+    shell.run("%compose --out before first")
+    said = "the state of --state is composed already; leave out --include and --only"
+    assert said in shell.fail("%act DO --state before --include B --only hi")[1]
 
 
 def test_the_source_of_an_action_is_its_cell(shell):

@@ -74,7 +74,7 @@ def test_options_of_provider_stand_before_or_behind_the_name():
         (PROVIDER, "X --dynmic", "%provider has no option '--dynmic'; did you mean '--dynamic'?"),
         (PROVIDER, "X --dyn", "'--dynamic'"),
         (PROVIDER, "X --always_run", "did you mean '--always-run'?"),
-        (PROVIDER, "X --zzz", "there are --dynamic, --keywords"),
+        (PROVIDER, "X --zzz", "%%provider has no option '--zzz'; it has --dynamic, --keywords"),
         (PROVIDER, "X --keywords", "--keywords needs a value: --keywords a,b"),
         (PROVIDER, "X --keywords --dynamic", "--keywords needs a value"),
         (PROVIDER, "X --keywords 'a", "a quote is never closed"),

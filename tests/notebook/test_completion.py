@@ -141,3 +141,12 @@ def test_after_unloading_nothing_is_offered_and_nothing_is_left(shell):
     with capture_output() as captured:
         assert not [cell for cell in by_cell(shell, "%compose --in▌") if "--include" in cell]
     assert captured.stderr == ""
+
+
+@pytest.mark.parametrize("marked", ["%comp▌", "%%prov▌", "%act▌"])
+def test_what_awaits_in_place_of_a_magic_is_offered_as_no_magic(tab, shell, marked):
+    assert [made for made in tab(marked) if "_await" in made] == []
+    assert any(made.startswith(marked.replace(SIGN, "")) for made in tab(marked))
+    assert not [
+        name for table in shell.ip.magics_manager.magics.values() for name in table if "_await" in name
+    ]

@@ -61,7 +61,7 @@ def test_a_click_composes_the_message_and_shows_why(explorer):
     compose(explorer, "will it rain?")
     assert explorer.shown.state.text == "They said: will it rain?\nRain."
     assert "keyword &#x27;rain&#x27;" in look(explorer, "Why")
-    assert "2 providers ran" in explorer.controls.status.value
+    assert "composed 2 of 2 providers" in explorer.controls.status.value
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,7 @@ def test_room_entity_and_lists_reach_the_composition(explorer, runtime):
 def test_a_name_nobody_registered_is_told_and_nothing_is_lost(explorer):
     compose(explorer, "hi", include="WETHER")
     assert explorer.shown.state.report.unknown == {"WETHER": ("WEATHER",)}
+    assert "did you mean WEATHER?" in explorer.controls.status.value
 
 
 def test_the_history_is_stepped_through_and_compared(explorer):
@@ -184,7 +185,7 @@ def test_an_error_of_a_callback_is_in_the_status_line_and_masked(explorer, monke
 def test_a_failed_provider_is_shown_and_the_explorer_goes_on(explorer, runtime):
     runtime.register_provider(Provider("BROKEN", lambda: 1 / 0))
     compose(explorer, "hi")
-    assert "failed: BROKEN" in explorer.controls.status.value
+    assert "ZeroDivisionError: division by zero" in explorer.controls.status.value
     assert "ZeroDivisionError" in look(explorer, "Why")
 
 
@@ -223,6 +224,63 @@ def test_fifty_reruns_leave_the_count_of_widgets_flat(runtime, front_end):
     assert counts[0] == counts[-1] == max(counts)
     runtime.open_explorer.close()
     assert runtime.open_explorer is None
+
+
+def test_states_that_know_of_no_runtime_share_one_explorer(runtime, front_end):
+    state = runtime.compose("will it rain?").without("GREETING")
+    counts = []
+    for _ in range(5):
+        explorer = state.explore()
+        counts.append(len(_instances))
+    assert counts[0] == counts[-1]
+    explorer.close()
+    assert Explorer.open_explorer is None
+
+
+def test_a_closed_explorer_composes_no_more(explorer):
+    explorer.close()
+    compose(explorer, "hello")
+    assert explorer.history == []
+
+
+def test_the_message_stands_in_the_form_to_be_sent_again(runtime, front_end):
+    message = {"text": "will it rain?", "roomId": "lobby", "entityId": "ada"}
+    with runtime.explore(message) as explorer:
+        written = [getattr(explorer.controls, name).value for name in ("message", "room", "entity")]
+        assert written == ["will it rain?", "lobby", "ada"]
+        assert explorer.controls.against.value == 0
+        assert explorer.controls.against.label == "the one before"
+
+
+def test_an_explorer_opened_while_another_composes_is_the_one_that_stays(runtime, front_end):
+    opened = []
+
+    @runtime.provider("IMPATIENT", dynamic=True, relevance_keywords=["impatient"])
+    async def impatient():
+        opened.append(runtime.explore())
+
+    first = runtime.explore("impatient")
+    assert runtime.open_explorer is opened[0]
+    assert not opened[0].closed
+    assert first.closed
+    opened[0].close()
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+def test_a_provider_that_exits_ends_its_composition_and_not_the_loop(explorer, runtime, kind):
+    @runtime.provider("LEAVING", dynamic=True, relevance_keywords=["leave"])
+    async def leaving():
+        raise kind(3)
+
+    async def click():
+        compose(explorer, "leave")
+        await explorer.task
+        return "still here"
+
+    assert asyncio.run(click()) == "still here"
+    assert f"A provider asked to leave: {kind.__name__}" in explorer.controls.status.value
+    compose(explorer, "hello")
+    assert explorer.shown.text == "hello"
 
 
 def test_there_is_one_explorer_a_runtime(runtime, front_end):

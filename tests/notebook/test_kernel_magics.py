@@ -83,6 +83,7 @@ def test_a_provider_registered_under_a_pin_has_the_lines_of_its_cell(unpinned):
 
 
 BODY = SLOW.format(60).partition("\n")[2]
+INTERRUPTED = "KeyboardInterrupt: interrupted; what was running has been cancelled"
 HANGING = {
     "awaited": SLOW.format(60),
     "after the cell": f"for _ in 'a':\n    get_ipython().run_cell_magic('provider', 'SLOW', {BODY!r})",
@@ -95,9 +96,19 @@ def test_a_pinned_composition_that_hangs_is_interrupted_and_the_provider_stays(u
     answer, seconds = unpinned.interrupt_when(cell)
     assert seconds < 6
     assert "registered SLOW" in answer.text or "was not composed: KeyboardInterrupt" in answer.text
+    assert answer.traceback in {"", INTERRUPTED}
     assert unpinned.good("runtime.get_provider('SLOW').name").text == "'SLOW'"
     assert unpinned.good("1 + 1").text == "2"  # and it does not hang again
     assert "+ quick" in unpinned.good("%%provider SLOW\n'quick'").text
+
+
+@pytest.mark.parametrize(
+    "cell", ["%compose hi", "for _ in 'a':\n    %compose hi", "def f():\n    %compose hi\nf()"]
+)
+def test_an_interrupted_composition_is_told_in_one_line(unpinned, cell):
+    unpinned.good(SLOW.format(60))
+    answer, _ = unpinned.interrupt_when(cell)
+    assert (answer.status, answer.ename, answer.traceback) == ("error", "KeyboardInterrupt", INTERRUPTED)
 
 
 def test_cells_queued_behind_a_pinned_composition_all_run(unpinned):

@@ -29,7 +29,8 @@ def test_the_last_outcome_is_that_of_the_last_composition_of_this_shell(shell):
 def test_a_failure_is_told_with_its_error_and_an_outcome_of_older_code_as_such(shell):
     shell.run("%%provider A\n1 / 0")
     shell.run("%compose hi;")
-    assert "last outcome: failed (static), ZeroDivisionError: division by zero" in shown(shell, "%provider A")
+    failed = "last outcome: failed (static), ZeroDivisionError: division by zero, in A, line 2"
+    assert failed in shown(shell, "%provider A")
     shell.run("%%provider A\n1 / 1")
     assert "last outcome of v1: failed (static)" in shown(shell, "%provider A")
 
@@ -52,15 +53,15 @@ def test_the_history_lists_each_version_with_what_it_changed(shell):
     assert history(shell) == [
         (
             5,
-            "registered",
+            "in use",
             __name__,
             'shell.runtime.provider("A")(lambda: "from a module")',
             "description, position, code",
         ),
-        (4, "by v5", "cell", "return 'other'", "description, timeout, code"),
-        (3, "by v4", "cell", "x = 1", "position, timeout"),
-        (2, "by v3", "cell", "x = 1", "nothing"),
-        (1, "by v2", "cell", "x = 1", ""),
+        (4, "replaced by v5", "cell", "return 'other'", "description, timeout, code"),
+        (3, "replaced by v4", "cell", "x = 1", "position, timeout"),
+        (2, "replaced by v3", "cell", "x = 1", "nothing"),
+        (1, "replaced by v2", "cell", "x = 1", ""),
     ]
 
 
@@ -73,9 +74,9 @@ def test_rolling_back_is_a_new_version_that_runs_as_the_old_one_did(shell):
     assert shell.run("%compose hi").text == "old\nb"
     assert "'old'" in shown(shell, "%provider A")
     assert [row[:3] for row in history(shell)] == [
-        (3, "registered", "cell"),
-        (2, "by v3", "cell"),
-        (1, "by v2", "cell"),
+        (3, "in use", "cell"),
+        (2, "replaced by v3", "cell"),
+        (1, "replaced by v2", "cell"),
     ]
 
 
@@ -85,7 +86,7 @@ def test_a_removed_provider_has_a_history_and_can_be_put_back(shell):
     assert [row[:2] for row in history(shell)] == [(1, "removed")]
     shell.run("%provider A --rollback 1")
     assert shell.run("%compose hi").text == "a"
-    assert [row[:2] for row in history(shell)] == [(2, "registered"), (1, "by v2")]
+    assert [row[:2] for row in history(shell)] == [(2, "in use"), (1, "replaced by v2")]
 
 
 def test_sources_of_earlier_versions_are_there_after_reloads(shell):
@@ -95,6 +96,14 @@ def test_sources_of_earlier_versions_are_there_after_reloads(shell):
         unload(shell.ip)
         load(shell.ip)
     assert [row[3] for row in history(shell)] == ["'version 2'", "'version 1'", "'version 0'"]
+
+
+def test_a_version_that_was_put_back_is_told_as_one(shell):
+    for code in ("'old'", "'new'"):
+        shell.run(f"%%provider A\n{code}")
+    shell.run("%provider A --rollback 1")
+    assert [row[0] for row in history(shell)] == [3, 2, 1]
+    assert [row[4] for row in history(shell)] == ["back to v1", "code", ""]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def test_a_cell_becomes_a_provider_with_what_its_line_says(shell):
     assert provider.description == "What the weather does."
     assert shell.runtime.registered("WEATHER").origin == "cell"
     assert repr(done) == (
-        "registered WEATHER (dynamic; keywords rain, how to; position -2; after NEWS; timeout 3 s; ttl 9 s)"
+        "registered WEATHER (dynamic; keywords rain, how to; position -2; after NEWS; timeout 3 s; ttl 9 s); "
+        "nobody is registered as 'NEWS' yet"
     )
 
 
@@ -84,13 +85,13 @@ def test_a_cell_that_fails_leaves_the_old_provider_standing(shell, cell):
     [
         (
             "%%provider A --dynmic\n1",
-            "ArgumentError: %provider has no option '--dynmic'; did you mean '--dynamic'?",
+            "ArgumentError: %%provider has no option '--dynmic'; did you mean '--dynamic'?",
         ),
         ("%%provider\n1", "ArgumentError: %%provider needs a name: %%provider NAME (see %%provider?)"),
         ("%%provider A\nx = = 1", "CellError: invalid syntax (line 2)\n    x = = 1\n        ^"),
         (
             "\n\n%%provider A\n#| dynmic: true\n1",
-            "CellError: %provider has no option 'dynmic'; did you mean 'dynamic'? (line 4)\n    #| dynmic: true\n    ^",
+            "CellError: %%provider has no option 'dynmic'; did you mean 'dynamic'? (line 4)\n    #| dynmic: true\n    ^",
         ),
         (
             "%%provider A --timeout 0\n1",
@@ -312,3 +313,11 @@ def test_each_shell_has_a_runtime_of_its_own(ip):
     assert other.user_ns["runtime"] is not ip.user_ns["runtime"]
     unload(other)
     other.history_manager.end_session()
+
+
+@pytest.mark.parametrize("magic", ["provider", "action"])
+def test_what_a_cell_registered_does_not_act_on_a_terminal(shell, magic):
+    for _ in range(2):
+        said = repr(shell.run(f"%%{magic} 'a\x1b[2J\u202eb'\n'x'"))
+        assert r"a\x1b[2J\u202eb" in said
+        assert not {"\x1b", "\u202e"} & set(said)

@@ -57,7 +57,7 @@ def test_each_magic_on_the_page_is_there_and_each_that_is_there_is_on_the_page(i
         name
         for table in ip.magics_manager.magics.values()
         for name, function in table.items()
-        if type(getattr(function, "__self__", None)).__name__ == "NotebookMagics" and "__await__" not in name
+        if type(getattr(function, "__self__", None)).__name__ == "NotebookMagics"
     }
     named = set(re.findall(r"`%%?(\w+)", PAGE.partition("## Providers in cells")[0]))
     assert named - {"load_ext", "unload_ext", "reload_ext"} >= ours - {"actions"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from IPython.utils.capture import capture_output
 
@@ -88,7 +90,7 @@ def test_a_provider_that_registers_others_is_not_composed_below_every_cell(pinne
 def test_what_exits_in_a_pinned_composition_ends_only_that(pinned):
     seen = ran(pinned, "%%provider LEAVES\nraise SystemExit(3)")
     assert "registered LEAVES" in seen
-    assert "the pinned message was not composed: SystemExit: 3" in seen
+    assert "the pinned message could not be composed: SystemExit: 3" in seen
     assert ran(pinned, "1 + 1").strip().endswith("2")
 
 
@@ -106,9 +108,11 @@ def test_pin_shows_it_and_off_ends_it(pinned):
     assert pinned.run("%pin;") is None
     assert "pinned: will it rain?" in repr(pinned.run("%pin "))
     assert pinned.run("%pin --off;") is None
-    assert "no message is pinned" in repr(pinned.run("%pin --off"))
+    assert repr(pinned.run("%pin --off")) == "no message was pinned"
     assert "no message is pinned" in repr(pinned.run("%pin"))
     assert "text:" not in ran(pinned, "%%provider A\n'a'")
+    pinned.run("%pin will it snow?")
+    assert repr(pinned.run("%pin --off")) == "pinned no longer: will it snow?"
 
 
 def test_a_secret_in_the_pinned_message_and_in_what_changed_is_masked(shell):
@@ -152,3 +156,18 @@ def test_a_reload_keeps_the_pin_and_unloading_ends_what_follows_it(pinned):
     assert ran(pinned, "%%provider A\n'a'").count("+ a") == 1
     unload(pinned.ip)
     assert "text:" not in ran(pinned, "runtime.unregister_provider('A');")
+
+
+async def _caught_up(shell, error):
+    async def compose(_):
+        raise error
+
+    pin = shell.ip.magics_manager.magics["line"]["pin"].__self__.session.pin
+    return await pin.catch_up(shell.runtime, compose)
+
+
+def test_a_provider_that_exits_ends_only_the_pinned_composition(pinned):
+    shown = asyncio.run(_caught_up(pinned, SystemExit(3)))
+    assert "the pinned message could not be composed: SystemExit: 3" in repr(shown)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(_caught_up(pinned, KeyboardInterrupt()))

@@ -88,6 +88,11 @@ def test_running_a_cell_again_replaces_the_prompt_in_its_place(shell):
         ("%%prompt\nx", "ArgumentError: %%prompt needs a name: %%prompt NAME (see %prompt?)"),
         ("%%prompt REPLY", "ArgumentError: the cell below %%prompt REPLY is empty; write the template in it"),
         ("%%prompt A B\nx", "ArgumentError: %%prompt takes one name, but 'B' follows 'A'; write --message"),
+        (
+            "%%prompt A --mesage x\nhi",
+            "ArgumentError: %%prompt has no option '--mesage'; did you mean '--message'",
+        ),
+        ("%prompt A --mesage x", "ArgumentError: %prompt has no option '--mesage'; did you mean '--message'"),
         ("%prompt REPLI", "UnknownPromptError: no prompt is registered as 'REPLI'; did you mean 'REPLY'?"),
         ("%prompt REPLY --state nothing", "ArgumentError: there is no variable 'nothing'"),
         ("%prompt REPLY --state kep", "ArgumentError: there is no variable 'kep'; did you mean 'kept'?"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 from IPython.utils.capture import capture_output
 from traitlets import TraitError
 
+from agentctx_nb import AgentRuntime
 from agentctx_nb.notebook.extension import load, unload
 from agentctx_nb.notebook.mistakes import SettingsError
 from agentctx_nb.notebook.project_file import apply_project_file, find_section
@@ -255,9 +258,9 @@ def test_a_file_that_is_not_about_us_is_silence(ip, project, text):
     assert (captured.stdout, captured.stderr) == ("", "")
 
 
-def test_a_file_that_is_no_text_is_silence(ip, project):
+def test_a_file_that_is_no_text_is_silence_where_it_does_not_name_us(ip, project):
     root = project("")
-    (root / "pyproject.toml").write_bytes(b"\xff\xfe[tool.agentctx_nb]")
+    (root / "pyproject.toml").write_bytes(b"\xff\xfe[tool.other]")
     load(ip)
 
 
@@ -285,3 +288,65 @@ def test_the_profile_of_ipython_sets_defaults_and_a_mistake_in_it_is_one_sentenc
     ):
         load(ip)
     del ip.config["AgentContext"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("rows = 0", "rows is a whole number from 1 to 100, not 0"),
+        ("rows = True", "rows is a whole number from 1 to 100, not True"),
+        ("rowz = 5", "there is no setting 'rowz'; did you mean 'rows'?"),
+        (
+            "zzz = 5",
+            "there is no setting 'zzz'; there are cell, entity, presets, room, rows, strict, text, timeout",
+        ),
+        ("timeout = 'x'", "timeout is a number of seconds, more than 0 and up to 3600, not 'x'"),
+        ("presets = 4", "presets is a table of presets, each a table of options of %compose, not 4"),
+        ("presets = {'a b': {}}", "the name of a preset is a word, not 'a b'"),
+        (
+            "presets = {'a': {'only': True}}",
+            "preset a has only without include; name those to run in include",
+        ),
+    ],
+)
+def test_a_mistake_in_config_is_one_sentence_and_changes_nothing(shell, line, said, recwarn):
+    before = {key: shell.run(f"%config AgentContext.{key}") for key in setting_names()}
+    handlers = [*logging.getLogger().handlers]
+    with capture_output() as captured:
+        shell.ip.run_cell(f"%config AgentContext.{line}")
+    assert captured.stdout + captured.stderr == f"AgentContext: {said}\n"
+    assert [str(warned.message) for warned in recwarn] == []
+    assert logging.getLogger().handlers == handlers
+    assert {key: shell.run(f"%config AgentContext.{key}") for key in setting_names()} == before
+    shell.run("%config AgentContext.rows = 7")
+    assert shell.run("%config AgentContext.rows") == 7
+
+
+def test_a_mistake_in_config_shows_no_secret(shell):
+    shell.ip.user_ns["runtime"] = AgentRuntime(secrets={"MY_TOKEN": "s3cr3t-value-of-mine"})
+    with capture_output() as captured:
+        shell.ip.run_cell("%config AgentContext.rows = 's3cr3t-value-of-mine'")
+    assert "rows is a whole number" in captured.stderr
+    assert "s3cr3t-value-of-mine" not in captured.stderr
+
+
+def test_one_preset_is_named_as_one(shell):
+    shell.run("%config AgentContext.presets = {'my-preset': {'fresh': True}}")
+    assert "there is no preset 'nope'; there is my-preset" in shell.fail("%compose --preset nope hi")[1]
+
+
+@pytest.mark.parametrize(
+    ("put", "said"),
+    [
+        ({"x": 1}, "preset bad cannot hold an option 'x'"),
+        (5, "preset bad is a table of options of %compose, not 5"),
+    ],
+)
+def test_a_preset_put_there_past_every_check_is_looked_at_when_it_is_used(shell, put, said):
+    settings = shell.ip.magics_manager.magics["line"]["compose"].__self__.settings
+    settings.presets["bad"] = put
+    settings.presets[5] = {}
+    name, seen = shell.fail("%compose --preset bad hi")
+    assert name == "ArgumentError"
+    assert said in seen
+    assert "there is bad" in shell.fail("%compose --preset other hi")[1]

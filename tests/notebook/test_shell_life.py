@@ -49,7 +49,7 @@ def test_the_runtime_has_its_name_again_after_a_reset(shell):
     assert shell.run("%compose hi").text == "a"
     shell.run("runtime = 5")
     assert shell.run("runtime") == 5
-    assert "agentctx_runtime" not in shell.ip.user_ns
+    assert shell.run("agentctx_runtime") is runtime
 
 
 def test_unloading_leaves_nothing_that_looks_after_the_name(ip):

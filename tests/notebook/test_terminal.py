@@ -69,3 +69,37 @@ def test_a_terminal_keeps_silences_and_follows_a_pinned_message():
     assert "pinned: hi" in after
     assert "+ second" in after
     assert "FIRST" in after
+
+
+END = ("", "")  # as for IPython's own: an empty line ends them, read as one only when the next one comes
+
+
+def test_a_cell_magic_in_a_terminal_goes_on_until_an_empty_line():
+    shown = terminal(
+        "%%provider A --position 2",
+        '"""What it tells."""',
+        "for n in range(2):",
+        "    word = 'fir' + 'st'",
+        "word",
+        *END,
+        "%%compose",
+        "is it",
+        "there?",
+        *END,
+        "%%prompt P",
+        "Say {{A}}",
+        *END,
+        "%%action ACT",
+        "'do' + 'ne'",
+        *END,
+        "%%provider B",
+        *END,
+        "print(runtime.compose('hi').text, runtime.prompts, runtime.actions)",
+    )
+    assert "registered A (position 2)" in shown
+    assert "first" in shown.split("registered A")[1].partition("Say")[0]
+    assert shown.count("cell of provider B is empty") == 1
+    assert "cell of provider A" not in shown
+    assert "P" in shown.rsplit("first", 1)[1]
+    assert "ACT" in shown.rsplit("first", 1)[1]
+    assert "Error" not in shown.replace("CellError: the cell of provider B", "")

@@ -72,6 +72,22 @@ def test_what_is_read_back_keeps_its_shape():
     assert table.rows[0][0]["n"][1][1] == "x " + SECRET  # the raw value is for code and stays as it was
 
 
+def test_a_long_name_of_a_provider_is_cut_in_its_middle():
+    table = Table(("provider", "chars"), [("START_" + "x" * 90 + "_END", 1), ("w" * 32, 2)])
+    for form in (table.to_text(), table.to_markdown(), table.to_html()):
+        assert f"START_{'x' * 10}…{'x' * 11}_END" in form
+        assert "w" * 32 in form
+    assert table.to_text(width=22).splitlines()[2] == "START_x…xxx_END      1"
+    assert table.to_frame().index[0].endswith("_END")
+
+
+def test_headings_are_words_and_code_keeps_its_names():
+    table = Table(("ms_before", "ms_after"), [(1, 2)])
+    assert table.to_text().startswith("ms before  ms after")
+    assert table[0] == {"ms_before": 1, "ms_after": 2}
+    assert list(table.to_frame()) == ["ms_before", "ms_after"]
+
+
 def test_a_table_that_is_cut_says_so_and_where_all_of_it_is():
     table = Table(("n", "x"), [(n, "y") for n in range(1_340)], note="sorted by n")
     for form in (table.to_text(), table.to_markdown(), table.to_html()):

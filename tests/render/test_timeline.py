@@ -143,6 +143,18 @@ def test_a_bar_is_cut_in_no_text_however_long_the_names():
     assert [text_width(line) for line in lines] == [100, 100]
 
 
+def test_bars_keep_their_width_beside_a_long_name_that_is_cut_in_its_middle():
+    html = state_of(row("START_" + "x" * 90 + "_END", 0.0, 50.0)).timeline().to_html()
+    assert f">START_{'x' * 10}…{'x' * 11}_END<" in html
+    assert html.count('style="width: 16em; ') == 1
+
+
+def test_headings_are_words():
+    view = chain().timeline()
+    assert "start" in view.to_text().splitlines()[4].split()
+    assert not any("_ms" in form for form in view._repr_mimebundle_().values())
+
+
 def test_of_many_providers_the_longest_are_shown_in_order_of_their_start():
     state = state_of(*[row(f"P{n}", n / 100, n / 100) for n in range(10_000)], total=200.0)
     view = state.timeline()

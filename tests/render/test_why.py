@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
-from agentctx_nb.render.views import why_table
+from agentctx_nb.render.why import why_of
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from tests.hostile import LARGEST, SECRETS, TEXTS, problems
@@ -89,7 +90,53 @@ def test_failed_empty_and_not_run_never_look_alike_in_words(state, form):
 
 
 def test_the_text_form_has_room_for_reasons(state):
-    assert "skipped: dynamic, no keyword in message" in state.why().to_text()
+    assert "dynamic, no keyword in message" in state.why().to_text()
+
+
+@pytest.mark.parametrize("form", ["text/plain", "text/markdown", "text/html"])
+def test_nothing_is_shown_twice_and_errors_stand_below(state, form):
+    shown = state.why()._repr_mimebundle_()[form]
+    table, _, below = shown.partition("times in ms")
+    assert "OSError" not in table
+    assert "BAD failed in get, line " in below
+    assert shown.count("OSError: no answer") == 1
+    assert "skipped" not in shown
+
+
+def test_the_columns_are_those_a_person_reads(state):
+    assert state.why().to_text().splitlines()[1].split() == [
+        "provider", "outcome", "reason", "ms", "start", "blocked", "chars", "tokens", "values",
+    ]  # fmt: skip
+    row = next(line for line in state.why().to_text().splitlines() if line.startswith("STOCKS"))
+    assert re.split(r"\s{2,}", row) == ["STOCKS", "not run", "dynamic, no keyword in message"]
+
+
+def test_a_keyword_that_is_no_reason_is_still_told(runtime):
+    adds(runtime, "RAIN", "x", dynamic=True, always_run=True, relevance_keywords=["rain"])
+    why = runtime.compose("rain").why()
+    assert "always runs, keyword rain" in why.to_text()
+    assert (why[0]["reason"], why[0]["keyword"]) == ("always runs", "rain")
+
+
+def test_times_are_rounded_to_a_tenth(state):
+    for row in state.why():
+        assert row["ms"] == "" or row["ms"] == round(row["ms"], 1)
+
+
+def test_a_part_of_it_shows_that_part(state):
+    part = state.why()[:1].to_text()
+    assert "QUIET" in part
+    assert "STOCKS" not in part
+    assert "OSError" not in part
+
+
+def test_of_many_errors_the_rest_is_counted(runtime):
+    for n in range(40):
+        adds(runtime, f"BAD{n}", OSError(f"no answer to {n}"))
+    shown = runtime.compose("hi").why().to_html()
+    assert "no answer to 29" in shown
+    assert "no answer to 30" not in shown
+    assert "and 10 more errors" in shown
 
 
 def test_the_same_state_gives_the_same_bytes_though_it_holds_times(state):
@@ -112,7 +159,7 @@ def test_a_report_shows_itself(state):
 
 
 def test_an_empty_state_has_no_rows():
-    harmless(why_table(State()))
+    harmless(why_of(State()))
 
 
 @pytest.mark.parametrize("label", TEXTS)

@@ -84,6 +84,37 @@ def test_the_widest_column_gives_way_first():
     assert shown.endswith("…")
 
 
+def test_columns_of_the_same_width_share_what_there_is():
+    rows = [("k" * 59, "v" * 59, "int", "FACTS")]
+    heading, _, row = Table(("key", "value", "type", "writer"), rows).to_text(width=80).splitlines()
+    assert row == f"{'k' * 31}…  {'v' * 31}…  int   FACTS"
+    assert heading.index("value") == 34
+
+
+def test_a_narrow_column_keeps_its_width_and_the_widest_gets_the_rest():
+    row = Table(("a", "b", "c"), [("a" * 10, "b" * 30, "c" * 200)]).to_text(width=64).splitlines()[2]
+    assert row == f"{'a' * 10}  {'b' * 25}  {'c' * 24}…".replace("b" * 25, f"{'b' * 24}…")
+
+
+def test_columns_that_hold_nothing_are_left_out_of_every_form():
+    table = Table(("provider", "error", "chars"), [("A", "", 1), ("B", "", 0)])
+    for form in table._repr_mimebundle_().values():
+        assert "error" not in form
+        assert "chars" in form
+    assert "error" in table.to_frame()
+
+
+def test_a_short_cell_is_not_broken_and_a_long_one_may_be():
+    shown = Table(("a", "b"), [("x", "not run"), ("y", "dynamic, no keyword in message")]).to_html()
+    assert re.search(r"white-space: nowrap[^>]*>not run", shown)
+    assert re.search(r"min-width: 10em[^>]*>dynamic", shown)
+    assert shown.count("nowrap") == 1
+
+
+def test_a_text_keeps_its_columns_where_a_page_sets_another_font():
+    assert re.search(r'<pre style="font-family: monospace; ', written(html, "x"))
+
+
 @pytest.mark.parametrize(
     "words",
     ["CURRENT_TIME", "keyword 'rain'", "skipped: dynamic, no keyword in message", "-5", "3.5", "天気", "a+b"],
@@ -156,6 +187,7 @@ _KEPT = {
     "border-top": r"1px solid rgba\(128, 128, 128, 0\.\d+\)",
     "border-collapse": "collapse|separate",
     "caption-side": "top|bottom",
+    "font-family": "monospace",
     "font-weight": "normal|bold",
     "cursor": "pointer",
     "margin": r"(0|\d*\.?\d+em)( (0|\d*\.?\d+em)){0,3}",
@@ -174,7 +206,7 @@ _KEPT = {
 
 def test_every_inline_style_survives_the_sanitizer_of_untrusted_notebooks():
     shown = Table(
-        ("a", "b"), [("x", 1), ("a sentence of some length", 2)], title="t", note="n"
+        ("a", "b"), [("x", 1), ("not run", 1), ("a sentence of some length", 2)], title="t", note="n"
     ).to_html() + written(html, "x" * 20_000)
     for style in re.findall(r'style="([^"]*)"', shown):
         for declaration in style.split("; "):

@@ -1,0 +1,107 @@
+"""What the magics say beside their results: names that are taken, texts in variables, providers to come."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+from IPython.utils.capture import capture_output
+
+
+def said(shell, cell):
+    """Run a cell that must not fail and return all that appeared below it."""
+    with capture_output() as captured:
+        result = shell.ip.run_cell(cell, store_history=True)
+    assert result.success, captured.stdout
+    shown = "".join(out.data["text/plain"] for out in captured.outputs)
+    return shown + captured.stderr + re.sub(r"^Out\[\d+\]: |\n$", "", captured.stdout)
+
+
+@pytest.mark.parametrize(
+    "cell", ["%compose -o runtime hi", "%compose --out runtime hi", "%act -o runtime DO hi"]
+)
+def test_a_result_never_takes_the_place_of_the_runtime(shell, cell):
+    runtime = shell.runtime
+    shell.run("%%action DO\n'done'")
+    name, seen = shell.fail(cell)
+    assert (name, shell.runtime) == ("ArgumentError", runtime)
+    assert "--out runtime would take the place of the runtime; give another name" in seen
+
+
+def test_a_runtime_whose_name_is_taken_says_its_other_name_once(shell):
+    runtime = shell.runtime
+    shell.run("runtime = 5")
+    note = "runtime is 5 here; the magics work on agentctx_runtime"
+    assert note in said(shell, "%%provider A\n'a'")
+    assert note not in said(shell, "%compose hi")
+    assert shell.run("agentctx_runtime") is runtime
+    shell.run("runtime = agentctx_runtime")
+    assert note not in said(shell, "%compose hi")
+
+
+def test_the_name_of_a_text_is_composed_as_typed_and_says_how_to_compose_the_text(shell):
+    shell.run("%%provider ECHO\nf'heard {message.content.text}'")
+    shell.run("text = 'rain?'; number = 5")
+    note = "$text is the message as it stands; the text in the variable is %compose --message $text"
+    seen = said(shell, "%compose $text")
+    assert note in seen
+    assert shell.run("%compose $text").text == "heard $text"
+    for line in ("'$text'", "-- $text", "$nobody", "$number", "--message $text", "is it $text", "$text;"):
+        assert "as it stands" not in said(shell, f"%compose {line}")
+    assert shell.run("%compose --message $text").text == "heard rain?"
+    assert "%pin --message $text" in said(shell, "%pin $text")
+
+
+def test_waiting_for_a_provider_nobody_registered_is_said_at_registration(shell):
+    shell.run("%%provider WEATHER\n'rain'")
+    seen = said(shell, "%%provider A --after NOBODY,WETHER,WEATHER\n'a'")
+    assert "; nobody is registered as 'NOBODY' yet; " in seen
+    assert "nobody is registered as 'WETHER' yet; did you mean 'WEATHER'?" in seen
+    assert "as 'WEATHER' yet" not in seen
+    assert "yet" not in said(shell, "%%provider B --after WEATHER,A\n'b'")
+
+
+def test_a_warning_about_a_cell_stands_in_its_own_line(shell):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seen = said(shell, "%%provider W --private --always-run\n'w'")
+    assert seen == (
+        "registered W (private; always runs); "
+        "provider W is private and always runs: hidden from the list, yet in every text"
+    )
+
+
+def test_a_provider_is_removed_and_comes_back(shell):
+    shell.run("%%provider W\n'first'")
+    shell.run("%%provider W\n'second'")
+    assert said(shell, "%provider W --remove") == "removed W; %provider W --rollback 2 puts it back"
+    assert shell.runtime.providers == []
+    assert shell.fail("%provider W --remove")[0] == "UnknownProviderError"
+    assert "v3" in said(shell, "%provider W --rollback 2")
+    assert shell.run("%compose hi").text == "second"
+    assert "--remove and --history are 2 things to do" in shell.fail("%provider W --remove --history")[1]
+    assert "--remove belongs to %provider NAME" in shell.fail("%%provider W --remove\n1")[1]
+    assert said(shell, "%provider W --remove;") == ""
+    assert shell.runtime.providers == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("%compose --incl A hi", "; did you mean '--include'?"),
+        ("%compose --mesage hi", "; did you mean '--message'?"),
+        ("%pin --out a", "; it has --include, --only,"),
+        ("%pin --strict hi", "; it has --include, --only,"),
+        ("%%provider A --alwaysrun\n1", "; did you mean '--always-run'?"),
+        ("%%provider A --always_run\n1", "; did you mean '--always-run'?"),
+        ("%%provider A --p 1\n1", "; it has --dynamic, --keywords,"),
+        ("%%provider A --pr\n1", "; did you mean '--private'?"),
+        ("%%provider A\n#| keyword: a\n1", "; did you mean 'keywords'?"),
+    ],
+)
+def test_an_option_is_suggested_only_where_it_may_have_been_meant(shell, line, hint):
+    seen = shell.fail(line)[1]
+    assert hint in seen
+    assert seen.count("did you mean") == hint.count("did you mean")
+    assert " or '" not in seen
