@@ -55,7 +55,9 @@ def normalised(notebook: Any) -> Any:
         kept = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
         cell.metadata = nbformat.NotebookNode(kept)
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)  # of a kernel that is gone
+            output.get("data", {}).pop(
+                "application/vnd.jupyter.widget-view+json", None
+            )  # of a kernel that is gone
             if output.output_type == "error":
                 # The stack names files of this machine; name and message are the lesson.
                 output.traceback = [f"{output.ename}: {output.evalue}"]

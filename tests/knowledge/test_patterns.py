@@ -8,7 +8,10 @@ import pytest
 @pytest.mark.parametrize(
     ("pattern", "hint"),
     [
-        ("[", "no file fits pattern '[', in which no ']' closes the '['; left out: files the pattern does not fit: "),
+        (
+            "[",
+            "no file fits pattern '[', in which no ']' closes the '['; left out: files the pattern does not fit: ",
+        ),
         ("*.m[d", "no file fits pattern '*.m[d'; did you mean '*.md'?; left out: files"),
         ("md", "no file fits pattern 'md'; did you mean '*.md'?"),
         ("*.MDX", "no file fits pattern '*.MDX'; did you mean '*.md'?"),

@@ -119,7 +119,7 @@ def test_a_version_that_was_put_back_is_told_as_one(shell):
         ("%provider A --rollback one", "ArgumentError: --rollback N: 'one' is not a number"),
         (
             "%provider A --rollback 1 --history",
-            "ArgumentError: --history and --rollback are two things to do",
+            "ArgumentError: --rollback and --history are 2 things to do",
         ),
         (
             "%provider AA --history",
