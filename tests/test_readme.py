@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import contextlib
 import io
 import re
@@ -27,7 +28,8 @@ def examples(language):
 
 
 @pytest.fixture
-def shell():
+def shell(monkeypatch):
+    monkeypatch.delattr(builtins, "_", raising=False)  # where there is one, IPython leaves that alone
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"

@@ -217,8 +217,10 @@ def _near(typed: str, keys: Collection[str]) -> list[str]:
     begun = [key for key in keys if len(typed) > 1 and key.startswith(typed)]
     likeness = SequenceMatcher(b=typed)
     for key in [] if begun else nearest_names(typed, keys):
-        likeness.set_seq1(key.replace("_", ""))
-        if likeness.ratio() >= 0.7:  # less is another word: `out` in `timeout`
+        bare = key.replace("_", "")
+        likeness.set_seq1(bare)
+        # Less is another word, `out` in `timeout`, but for letters in the wrong order.
+        if likeness.ratio() >= 0.7 or sorted(bare) == sorted(typed):
             begun.append(key)
     return begun
 

@@ -100,7 +100,7 @@ def mask_of_all(text: str) -> str:
 
 def printed_fields(thing: Any) -> str:
     """Return the repr of a dataclass that belongs to no runtime, with no secret of any in it."""
-    given = ", ".join(f"{name}={getattr(thing, name)!r}" for name in thing.__dataclass_fields__)
+    given = ", ".join(f"{name}={getattr(thing, name)!r}" for name in type(thing).__match_args__)
     return mask_of_all(f"{type(thing).__qualname__}({given})")
 
 

@@ -140,5 +140,5 @@ def test_what_belongs_to_no_runtime_prints_the_secrets_of_none():
     ]  # fmt: skip
     shown = [repr(thing) for thing in things]
     assert [text for text in shown if S in text] == []
-    assert all("[secret K]" in text for text in (*shown[:1], *shown[2:]))
+    assert all("[secret " in text for text in (*shown[:1], *shown[2:]))  # another runtime may know it as well
     assert Memory(S).content.text == S

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentctx_nb import Memory
 from agentctx_nb.notebook.extension import unload
 
 SET_UP = (
@@ -18,6 +19,17 @@ SET_UP = (
     "def heard(runtime, message):\n"
     "    return {'data': {'message': message}}\n"
 )
+
+
+def raw(value):
+    """Return the texts and errors in ``value`` as they are; their reprs are masked."""
+    if isinstance(value, Memory):
+        return value.content.text
+    if isinstance(value, list | tuple):
+        return " ".join(map(raw, value))
+    if isinstance(value, dict):
+        return raw([*value, *value.values()])
+    return str(getattr(value, "text", None) or getattr(value, "metadata", None) or value)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +53,7 @@ def test_what_a_cell_shows_of_it_is_masked_and_the_object_is_as_it_was(shell, ce
     shown = shell.ip.display_formatter.format(value)[0]["text/plain"]
     assert "[secret BANK_KEY]" in shown
     assert "s3cr3t" not in shown
-    assert "s3cr3t-value" in repr(value)
+    assert "s3cr3t-value" in raw(value)
 
 
 def test_unloading_gives_the_printers_back(shell):

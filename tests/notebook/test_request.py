@@ -70,7 +70,7 @@ def test_nothing_is_expanded_in_the_cell_of_a_message(echoing):
         ("--message $memory hi", "%compose has two messages, one in --message and one behind it"),
         ("--message $number", "a message is a Memory, a string or a dict, not int"),
         ("--room $number hi", "--room R: it is a text, not 5"),
-        ("--timeout $memory hi", "--timeout S: it is a number, not a Memory"),
+        ("--timeout $memory hi", "--timeout S: it is a number, not Memory(content=Content(text='hi'))"),
         ("--include $number hi", "--include A,B: it is a text or a list of them, not 5"),
         ("--out $memory hi", "--out NAME: '$memory' cannot be the name of a variable"),
         ("-o 5x hi", "--out NAME: '5x' cannot be the name of a variable"),

@@ -218,7 +218,9 @@ def test_a_map_of_a_hostile_prompt_is_harmless(label):
 
 def test_a_map_of_a_hostile_template_is_harmless(runtime):
     state = composed(runtime, **{"<b>`|[x]": {"values": {"v": SECRET, "w": 1}}})
-    harmless(state.prompt("{{v}}<script>" + "{{[w]}}" * 5_000 + "{{nobody|}}" * 3 + SECRETS[1]).source_map())
+    harmless(
+        state.prompt("{{v}}<script>" + "{{[w]}}" * 5_000 + "{{[nobody|]}}" * 3 + SECRETS[1]).source_map()
+    )
 
 
 # Where the places of a masked text are ---------------------------------------------------------
