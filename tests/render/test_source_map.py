@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 
 import pytest
@@ -11,18 +10,12 @@ from agentctx_nb.render.covered import cover
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from agentctx_nb.templates import Prompt, render_template
-from tests.hostile import LARGEST, MASKED, SECRET, SECRETS, TEXTS, mask, problems
+from tests.hostile import MASKED, SECRET, SECRETS, TEXTS, mask
+from tests.viewed import harmless
 
 
 def characters(text):
     return len(text)
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture
@@ -49,14 +42,6 @@ def weather(runtime):
         QUIET=None,
         WEATHER={"text": "72 degrees.\nRain later.", "values": {"temp": 72}},
     )
-
-
-def harmless(view):
-    bundle = view._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/markdown", "text/html"]
-    assert {kind: problems(form, kind) for kind, form in bundle.items()} == {kind: [] for kind in bundle}
-    assert sum(len(form.encode()) for form in bundle.values()) < LARGEST
-    assert view._repr_mimebundle_() == bundle
 
 
 # A state ---------------------------------------------------------------------------------------

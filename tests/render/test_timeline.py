@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import pickle
 import re
 
@@ -15,13 +14,6 @@ from agentctx_nb.report import Report, ReportRow
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from tests.hostile import LARGEST, SECRETS, TEXTS, mask, problems
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def row(provider, start, ms, *, blocked=0.0, outcome="ok", **fields):

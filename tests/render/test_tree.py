@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import re
 from collections import deque
 from types import MappingProxyType
@@ -17,7 +16,6 @@ from agentctx_nb.render.tree import Tree
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from tests.hostile import (
-    LARGEST,
     MASKED,
     SECRET,
     SECRETS,
@@ -26,15 +24,8 @@ from tests.hostile import (
     BadMapping,
     BrokenRepr,
     mask,
-    problems,
 )
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+from tests.viewed import harmless
 
 
 @pytest.fixture
@@ -50,14 +41,6 @@ def composed(runtime, **data):
     for name, held in data.items():
         runtime.register_provider(Provider(name, returning({"data": held})))
     return runtime.compose("hi")
-
-
-def harmless(tree):
-    bundle = tree._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/markdown", "text/html"]
-    assert {kind: problems(form, kind) for kind, form in bundle.items()} == {kind: [] for kind in bundle}
-    assert sum(len(form.encode()) for form in bundle.values()) < LARGEST
-    assert tree._repr_mimebundle_() == bundle
 
 
 def lines(value):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import logging
 import pickle
 import re
 import time
@@ -22,17 +21,11 @@ from agentctx_nb.render import (
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from tests.hostile import LARGEST, SECRETS, TEXTS, VALUES, problems
+from tests.viewed import adds
 
 
 def characters(text):
     return len(text)
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture
@@ -40,15 +33,6 @@ def runtime():
     return AgentRuntime(
         secrets={f"KEY{n}": secret for n, secret in enumerate(SECRETS)}, count_tokens=characters
     )
-
-
-def adds(runtime, name, result=None, **fields):
-    def get():
-        if isinstance(result, BaseException):
-            raise result
-        return result
-
-    runtime.register_provider({"name": name, "get": get, **fields})
 
 
 def weather_state(runtime):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 
 import pytest
@@ -10,28 +9,13 @@ import pytest
 from agentctx_nb.render.why import why_of
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
-from tests.hostile import LARGEST, SECRETS, TEXTS, problems
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+from tests.hostile import SECRETS, TEXTS
+from tests.viewed import adds, harmless
 
 
 @pytest.fixture
 def runtime():
     return AgentRuntime(secrets={f"KEY{n}": secret for n, secret in enumerate(SECRETS)}, count_tokens=len)
-
-
-def adds(runtime, name, result=None, **fields):
-    def get():
-        if isinstance(result, BaseException):
-            raise result
-        return result
-
-    runtime.register_provider({"name": name, "get": get, **fields})
 
 
 @pytest.fixture
@@ -48,14 +32,6 @@ def state(runtime):
     adds(runtime, "STOCKS", "up", dynamic=True, relevance_keywords=["stock"])
     adds(runtime, "HIDDEN", "x", private=True)
     return runtime.compose("will it rain?")
-
-
-def harmless(view):
-    bundle = view._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/markdown", "text/html"]
-    assert {kind: problems(form, kind) for kind, form in bundle.items()} == {kind: [] for kind in bundle}
-    assert sum(len(form.encode()) for form in bundle.values()) < LARGEST
-    assert view._repr_mimebundle_() == bundle
 
 
 def test_it_says_run_or_not_why_and_what_came_of_it(state):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
 from itertools import count
@@ -14,28 +13,15 @@ from agentctx_nb.model import Memory
 from agentctx_nb.prompts.parts import Part, PromptParts, Stretch, break_between, same_start
 from agentctx_nb.runtime import AgentRuntime
 from tests.hostile import LARGEST, SECRETS, TEXTS, problems
+from tests.viewed import adds
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture
 def runtime():
     secrets = {f"KEY{n}": secret for n, secret in enumerate(SECRETS)}
     return AgentRuntime(secrets=secrets, count_tokens=len)
-
-
-def adds(runtime, name, result=None, **fields):
-    def get():
-        return result() if callable(result) else result
-
-    runtime.register_provider({"name": name, "get": get, **fields})
 
 
 def clock():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 from difflib import SequenceMatcher
 
 import pytest
@@ -11,28 +10,13 @@ from agentctx_nb.looking.text_changes import line_changes
 from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from tests.hostile import LARGEST, SECRETS, TEXTS, VALUES, problems
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+from tests.viewed import adds
 
 
 @pytest.fixture
 def runtime():
     secrets = {f"KEY{n}": secret for n, secret in enumerate(SECRETS)}
     return AgentRuntime(secrets=secrets, count_tokens=len)
-
-
-def adds(runtime, name, result=None, **fields):
-    def get():
-        if isinstance(result, BaseException):
-            raise result
-        return result() if callable(result) else result
-
-    runtime.register_provider({"name": name, "get": get, **fields})
 
 
 def harmless(view):

@@ -1,34 +1,17 @@
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 from agentctx_nb.errors import DefinitionTypeError, UnknownProviderError
 from agentctx_nb.runtime import AgentRuntime
 from tests.hostile import SECRETS
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+from tests.viewed import adds
 
 
 @pytest.fixture
 def runtime():
     secrets = {f"KEY{n}": secret for n, secret in enumerate(SECRETS)}
     return AgentRuntime(secrets=secrets, count_tokens=len)
-
-
-def adds(runtime, name, result=None, **fields):
-    def get():
-        if isinstance(result, BaseException):
-            raise result
-        return result() if callable(result) else result
-
-    runtime.register_provider({"name": name, "get": get, **fields})
 
 
 def rows(table):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,13 +13,6 @@ from agentctx_nb.runtime import AgentRuntime
 from agentctx_nb.state import State
 from agentctx_nb.templates import Prompt, render_template
 from tests.hostile import LARGEST, SECRET, SECRETS, TEXTS, VALUES, BadMapping, mask, problems
-
-
-@pytest.fixture(autouse=True)
-def _quiet_logs():
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture
