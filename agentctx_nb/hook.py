@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.names import shown
-from agentctx_nb.running.clean_up import wait_for_clean_up
+from agentctx_nb.running.clean_up import give_up, kept
 from agentctx_nb.selection import names_of
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from agentctx_nb.selection import Decision
 
 __all__ = ["ask_hook"]
-
-GRACE_SECONDS = 1.0  # for the clean-up of a hook that is cancelled
 
 
 class _Asking:
@@ -98,24 +96,11 @@ async def _awaited(
     runtime: AgentRuntime, answer: Awaitable[Any], seconds: float | None
 ) -> tuple[Any, BaseException | None]:
     """Return what the hook answered or raised; in a task of its own, so that it can be given up."""
-    task = asyncio.ensure_future(_kept(answer))
+    task = asyncio.ensure_future(kept(answer))
     try:
         await asyncio.wait([task], timeout=seconds)
         if task.done():
             return task.result()
         return None, TimeoutError("the time of the whole composition is over")
     finally:
-        if not task.done():
-            task.cancel()
-            try:
-                await wait_for_clean_up([task], seconds=GRACE_SECONDS)
-            finally:
-                if not task.done():
-                    runtime.leave_behind(task)
-
-
-async def _kept(answer: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    try:
-        return await answer, None
-    except BaseException as exc:  # noqa: BLE001  SystemExit would end the loop if it left a task
-        return None, exc
+        await give_up(task, runtime)

@@ -14,6 +14,7 @@ from agentctx_nb.notebook.acting_commands import ACT, ACTION, ACTIONS
 from agentctx_nb.notebook.arguments import silenced, unquote, without_quotes
 from agentctx_nb.notebook.in_shell import InShell
 from agentctx_nb.notebook.mistakes import ActionFailedError, ArgumentError
+from agentctx_nb.notebook.reading import only_name
 from agentctx_nb.notebook.registering import Registration, find_cell
 from agentctx_nb.notebook.request import RENAMED, check_out
 from agentctx_nb.notebook.scanner import Scanner
@@ -87,7 +88,7 @@ class ActionMagics(InShell):
         """Compile ``body`` and register it; whatever fails leaves the old action standing."""
         __tracebackhide__ = True
         given = ACTION.written(body).words(line, self.shell.user_ns)
-        name = _only_name(given.words)
+        name = only_name(given.words, of="%%action")
         cell = find_cell(self.shell, name, line, body, magic="action")
         options = {**self._cell_options(body, above=len(cell.above)), **given.options}
         # Checked before the cell's own definitions run and have effects.
@@ -186,17 +187,6 @@ def _composing(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _not_yet() -> None:
     """Stand for the function until it is compiled."""
-
-
-def _only_name(words: tuple[str, ...]) -> str:
-    if not words:
-        raise ArgumentError("%%action needs a name: %%action NAME (see %%action?)")
-    if len(words) > 1:
-        raise ArgumentError(
-            f"%%action takes one name, but {words[1]!r} follows {words[0]!r}; "
-            'put "..." around a value with spaces'
-        )
-    return words[0]
 
 
 def _sentence(before: NumberedEntry[ReadyAction] | None, after: NumberedEntry[ReadyAction]) -> str:

@@ -13,7 +13,7 @@ from agentctx_nb.notebook.acting_commands import PROMPT
 from agentctx_nb.notebook.arguments import silenced
 from agentctx_nb.notebook.in_shell import InShell
 from agentctx_nb.notebook.mistakes import ArgumentError
-from agentctx_nb.notebook.reading import look_up
+from agentctx_nb.notebook.reading import look_up, only_name
 from agentctx_nb.notebook.registering import find_cell
 from agentctx_nb.notebook.scanner import Scanner
 from agentctx_nb.notebook.swallowed import swallowed
@@ -76,7 +76,12 @@ class PromptMagics(InShell):
             options["message"] = message
         if cell is None and not given.words and not options:
             return None if silent else prompts_table(self.runtime)
-        name = _only_name(given.words, has_cell=cell is not None)
+        name = only_name(
+            given.words,
+            of="%prompt" if cell is None else "%%prompt",
+            see="%prompt",
+            otherwise='write --message before a message, and "..." around a name with spaces',
+        )
         if "message" in options and "state" in options:
             raise ArgumentError("--message composes a state and --state takes one; give one of them")
         if options.get("missing", "empty") not in {"empty", "error", "keep"}:
@@ -173,15 +178,3 @@ def spoken_message(line: str) -> tuple[str, str | None]:
     if following is None or following.startswith("--"):
         return line, None
     return line[: line.rindex("--message", 0, at)], line[at:].strip()
-
-
-def _only_name(words: tuple[str, ...], *, has_cell: bool) -> str:
-    sign = "%%prompt" if has_cell else "%prompt"
-    if not words:
-        raise ArgumentError(f"{sign} needs a name: {sign} NAME (see %prompt?)")
-    if len(words) > 1:
-        raise ArgumentError(
-            f"{sign} takes one name, but {words[1]!r} follows {words[0]!r}; "
-            'write --message before a message, and "..." around a name with spaces'
-        )
-    return words[0]

@@ -25,6 +25,7 @@ __all__ = [
     "as_variable",
     "given",
     "look_up",
+    "only_name",
     "own_variables",
     "referred",
     "unquote",
@@ -135,6 +136,17 @@ def as_variable(value: str) -> str:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ArgumentError(f"{name!r} cannot be the name of a variable")
     return name
+
+
+def only_name(
+    words: tuple[str, ...], *, of: str, see: str = "", otherwise: str = 'put "..." around a value with spaces'
+) -> str:
+    """Return the one name that the magic ``of`` is given; raise `ArgumentError` where there is none or another."""
+    if not words:
+        raise ArgumentError(f"{of} needs a name: {of} NAME (see {see or of}?)")
+    if len(words) > 1:
+        raise ArgumentError(f"{of} takes one name, but {words[1]!r} follows {words[0]!r}; {otherwise}")
+    return words[0]
 
 
 def referred(word: str) -> str | None:

@@ -16,6 +16,7 @@ from agentctx_nb.names import shown
 from agentctx_nb.notebook.awaiting import TWINS_PLACE
 from agentctx_nb.notebook.commands import LOOK, PROVIDER
 from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.reading import only_name
 from agentctx_nb.provider import Provider
 from agentctx_nb.render.bounds import one_line
 from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
@@ -56,7 +57,7 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
     """
     __tracebackhide__ = True
     given = _read_line(line, shell.user_ns)
-    name = _only_name(given.words)
+    name = only_name(given.words, of="%%provider")
     cell = find_cell(shell, name, line, body)
     options = {**_settings(body, shell.user_ns, above=len(cell.above)), **given.options}
     fields = {FIELDS.get(key, key): value for key, value in options.items()}
@@ -129,17 +130,6 @@ def _read_line(line: str, variables: dict[str, Any]) -> Parsed:
         if not asked:
             raise
         raise ArgumentError(f"--{asked[0]} belongs to %provider NAME, on a line with one % sign") from None
-
-
-def _only_name(words: tuple[str, ...]) -> str:
-    if not words:
-        raise ArgumentError("%%provider needs a name: %%provider NAME (see %%provider?)")
-    if len(words) > 1:
-        raise ArgumentError(
-            f"%%provider takes one name, but {words[1]!r} follows {words[0]!r}; "
-            'put "..." around a value with spaces'
-        )
-    return words[0]
 
 
 def _settings(body: str, variables: dict[str, Any], *, above: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentctx_nb.errors import ActionCancelledError, ActionRecursionError
 from agentctx_nb.interrupt import is_interrupt
-from agentctx_nb.running.clean_up import wait_for_clean_up
+from agentctx_nb.running.clean_up import give_up, kept
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["at_work", "in_its_own_task"]
 
 T = TypeVar("T")
-
-GRACE_SECONDS = 1.0  # for the clean-up of an action that is cancelled
 
 
 class _AtWork:
@@ -76,17 +74,11 @@ async def in_its_own_task(runtime: AgentRuntime, name: str, work: Coroutine[Any,
     ActionCancelledError
         The action raised ``CancelledError`` or cancelled its own task, which nobody had asked for.
     """
-    task = asyncio.ensure_future(_kept(work))
+    task = asyncio.ensure_future(kept(work))
     try:
         await asyncio.wait([task])
     finally:
-        if not task.done():
-            task.cancel()
-            try:
-                await wait_for_clean_up([task], seconds=GRACE_SECONDS)
-            finally:
-                if not task.done():
-                    runtime.leave_behind(task)
+        await give_up(task, runtime)
     if task.cancelled():  # in its last step
         raise ActionCancelledError(name)
     result, error = task.result()
@@ -96,11 +88,4 @@ async def in_its_own_task(runtime: AgentRuntime, name: str, work: Coroutine[Any,
         raise error
     if task.cancelling():  # and it went on all the same
         raise ActionCancelledError(name)
-    return result  # type: ignore[return-value]  # there is one where there is no error
-
-
-async def _kept(work: Coroutine[Any, Any, T]) -> tuple[T | None, BaseException | None]:
-    try:
-        return await work, None
-    except BaseException as exc:  # noqa: BLE001  SystemExit would end the loop if it left a task
-        return None, exc
+    return result  # type: ignore[no-any-return]  # there is one where there is no error

@@ -6,9 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
-__all__ = ["wait_for_clean_up"]
+__all__ = ["GRACE_SECONDS", "give_up", "kept", "wait_for_clean_up"]
+
+GRACE_SECONDS = 1.0  # for the clean-up of a hook or an action that is cancelled
 
 # An anyio scope cancels again on each turn of the loop until it is left; that is no second cancellation.
 ANYIO_CANCELS = ("Cancelled via cancel scope ", "Cancelled by cancel scope ")
@@ -27,3 +29,23 @@ async def wait_for_clean_up(tasks: Sequence[asyncio.Task[Any]], *, seconds: floa
             if not expected:
                 raise
             expected -= 1
+
+
+async def kept(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Return what ``work`` gives, or what it raises as a value: raised in a task of its own it would end the loop."""
+    try:
+        return await work, None
+    except BaseException as exc:  # noqa: BLE001  SystemExit among them
+        return None, exc
+
+
+async def give_up(task: asyncio.Task[Any], runtime: Any) -> None:
+    """Cancel ``task`` if it still runs and wait for its clean-up; what ignores that is left to the runtime."""
+    if task.done():
+        return
+    task.cancel()
+    try:
+        await wait_for_clean_up([task], seconds=GRACE_SECONDS)
+    finally:
+        if not task.done():
+            runtime.leave_behind(task)

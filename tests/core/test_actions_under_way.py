@@ -127,7 +127,7 @@ def test_a_cancelled_caller_waits_for_the_clean_up_of_the_action():
 
 
 def test_an_action_that_ignores_its_cancellation_keeps_nobody_and_ends_with_the_runtime(monkeypatch):
-    monkeypatch.setattr("agentctx_nb.running.at_work.GRACE_SECONDS", 0.02)
+    monkeypatch.setattr("agentctx_nb.running.clean_up.GRACE_SECONDS", 0.02)
     log = []
 
     async def handler():

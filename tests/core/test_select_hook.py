@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-import agentctx_nb.hook as hook_module
 from agentctx_nb import AgentRuntime
 from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.running import clean_up
 
 DROPPED = "skipped: dropped by the select hook"
 ADDED = "added by the select hook"
@@ -220,7 +220,7 @@ async def stubborn(decisions, message):
 
 @pytest.mark.parametrize("hook", [sleepy, stubborn])
 def test_the_deadline_of_the_call_bounds_the_hook_too(hook, caplog, monkeypatch):
-    monkeypatch.setattr(hook_module, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(clean_up, "GRACE_SECONDS", 0.05)
     stubborn.cancelled = 0
 
     async def main():
