@@ -9,9 +9,9 @@ from agentctx_nb.notebook.extension import unload
 
 SET_UP = (
     "from agentctx_nb import Content, Entity\n"
-    "runtime.set_setting('BANK_KEY', 's3cr3t-value', secret=True)\n"
-    "await runtime.create_memory({'content': {'text': 'key s3cr3t-value', 'source': 's3cr3t-value'}}, 'facts')\n"
-    "await runtime.create_entity(Entity(id='ada', metadata={'api_key': 's3cr3t-value'}))\n"
+    "runtime.set_setting('BANK_KEY', 's3cr3t-in-the-bank', secret=True)\n"
+    "await runtime.create_memory({'content': {'text': 'key s3cr3t-in-the-bank', 'source': 's3cr3t-in-the-bank'}}, 'facts')\n"
+    "await runtime.create_entity(Entity(id='ada', metadata={'api_key': 's3cr3t-in-the-bank'}))\n"
     "@runtime.provider('BAD')\n"
     "def bad(runtime):\n"
     "    raise ValueError('no ' + runtime.get_setting('BANK_KEY'))\n"
@@ -48,12 +48,12 @@ def raw(value):
 )
 def test_what_a_cell_shows_of_it_is_masked_and_the_object_is_as_it_was(shell, cell):
     shell.run(SET_UP)
-    shell.run("state = runtime.compose('s3cr3t-value')")
+    shell.run("state = runtime.compose('s3cr3t-in-the-bank')")
     value = shell.run(cell)
     shown = shell.ip.display_formatter.format(value)[0]["text/plain"]
     assert "[secret BANK_KEY]" in shown
     assert "s3cr3t" not in shown
-    assert "s3cr3t-value" in raw(value)
+    assert "s3cr3t-in-the-bank" in raw(value)
 
 
 def test_unloading_gives_the_printers_back(shell):
