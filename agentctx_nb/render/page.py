@@ -18,11 +18,11 @@ __all__ = ["Fold", "Lines", "Page"]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Sentences, each on a line of its own; ``text_only`` ones say what only plain text has no room for."""
+    """Sentences, each on a line of its own; plain text, which has less room in its tables, may say others instead."""
 
     texts: tuple[str, ...]
     strong: bool = False
-    text_only: bool = False
+    in_text: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,14 @@ class Page:
         if isinstance(part, Fold):
             title = cell_text(part.title, mask=self.mask)
             return block_of(title, part.text, mask=self.mask, whole=part.whole, shown_open=part.open)
-        said = [cell_text(said, mask=self.mask, most=LIMITS.line) for said in part.texts]
-        return replace(part, texts=tuple(said))
+        return replace(
+            part,
+            texts=self._shown(part.texts),
+            in_text=None if part.in_text is None else self._shown(part.in_text),
+        )
+
+    def _shown(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple([cell_text(said, mask=self.mask, most=LIMITS.line) for said in texts])
 
     def _written(self, writer: _Writer, read: Sequence[Grid | Block | Lines]) -> str:
         made = []
@@ -109,7 +115,9 @@ class Page:
                 made.append(writer.table(part))
             elif isinstance(part, Block):
                 made.append(writer.fold(part))
-            elif writer is text or not part.text_only:
+            elif writer is text and part.in_text is not None:
+                made.append(writer.lines(part.in_text, strong=part.strong))
+            else:
                 made.append(writer.lines(part.texts, strong=part.strong))
         return writer.page(made)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +56,10 @@ def state_page(state: State) -> Page:
         report_table(state.report, mask=state.mask, whole="state.report.to_frame()"),
     ]
     parts += [
-        Lines(tuple(_errors(state.report, state.mask, longer=LIMITS.cell))),
-        Lines(tuple(_errors(state.report, state.mask, longer=_NARROW, most=LIMITS.cell)), text_only=True),
+        Lines(
+            tuple(_errors(state.report, state.mask, longer=LIMITS.cell)),
+            in_text=tuple(_errors(state.report, state.mask, longer=_NARROW)),
+        ),
         Lines(tuple(_unknown(state.report, state.mask))),
         Lines(tuple(_clashes(state.report, state.mask))),
     ]
@@ -175,16 +176,15 @@ def _summary(state: State, text: str) -> str:
     return said
 
 
-def _errors(report: Report, mask: Mask, *, longer: int, most: float = math.inf) -> list[str]:
+def _errors(report: Report, mask: Mask, *, longer: int) -> list[str]:
     """Return the errors that a column of ``longer`` characters cuts short, and, of all, where each arose."""
     found = []
     for row in report:
         if row.error is None:
             continue
-        place = row.place if most == math.inf else ""
-        long = longer < len(row.error) <= most
-        if place or long:
-            said = f"{short_name(row.provider, mask)} {words(row.outcome)} {place}".rstrip()
+        long = len(row.error) > longer
+        if row.place or long:
+            said = f"{short_name(row.provider, mask)} {words(row.outcome)} {row.place}".rstrip()
             found.append(f"{said}: {without_addresses(row.error)}" if long else said)
     return found[:LISTED] + more(len(found), "errors")
 
