@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.portable import portable_error
 from agentctx_nb.views import printed
 
 if TYPE_CHECKING:
@@ -64,6 +63,8 @@ def error_names(errors: Any) -> list[str]:
 
 def portable_errors(errors: Any) -> Any:
     """Return ``errors`` with each exception in them as a pickle can hold it."""
+    from agentctx_nb.portable import portable_error
+
     held = as_dict(errors)
     if not isinstance(held, dict):
         return held

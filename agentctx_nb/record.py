@@ -8,7 +8,6 @@ from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentctx_nb.errors import ProviderTimeoutError, describe, place_of
-from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part
 
 if TYPE_CHECKING:
@@ -184,6 +183,8 @@ class Record:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The run, its loop and the registry stay here.
+        from agentctx_nb.portable import portable_error
+
         errors = {i: portable_error(error) for i, error in self.errors.items()}
         return _read_back, (self.names, self.parts, errors, self.mask, self._outcomes(), self.report())
 

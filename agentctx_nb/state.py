@@ -9,9 +9,7 @@ from agentctx_nb.bare import bare
 from agentctx_nb.edited import as_dict, error_names, pairs_of, portable_errors, text_of
 from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
-from agentctx_nb.merging import merge_carefully
 from agentctx_nb.names import counted, kind_name
-from agentctx_nb.portable import portable_error
 from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import NO_PART, Record, is_the_text
 from agentctx_nb.short_errors import short_errors
@@ -102,6 +100,8 @@ class ProviderEntry:
         return ProviderEntry(self.text, values, data, self.outcome, self.error, self.mask)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from agentctx_nb.portable import portable_error
+
         error = None if self.error is None else portable_error(self.error)
         return ProviderEntry, (self.text, self.raw_values, self.raw_data, self.outcome, error, self.mask)
 
@@ -363,6 +363,8 @@ def fold(record: Record, results: list[Any]) -> State:
             values |= written
         values["providers"] = ""
     except Exception:  # noqa: BLE001  whatever keys of theirs do when they are compared
+        from agentctx_nb.merging import merge_carefully
+
         values = merge_carefully(record)
     texts = [text for text, _, _ in parts if text and not text.isspace()]
     state = object.__new__(State)  # past its __init__, which would copy the values once more

@@ -12,7 +12,6 @@ from agentctx_nb.errors import CompositionRecursionError, describe, own_error
 from agentctx_nb.freeze import copy_containers
 from agentctx_nb.interrupt import is_interrupt
 from agentctx_nb.provider import Part, read_result
-from agentctx_nb.sameness import sameness
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -164,6 +163,8 @@ def flight_key(entry: Registered, message: Memory, needs: Iterable[tuple[Registe
     That is the version of the provider, the content, the room and the entity, and of each provider it
     waits for the version and what came of it, a result or an error.
     """
+    from agentctx_nb.sameness import sameness  # only what is kept asks for it
+
     try:
         seen = sameness([message.content.__dict__, message.room_id, message.entity_id])
         needed = tuple((need.name, need.version, _sameness_of_outcome(outcome)) for need, outcome in needs)
@@ -177,6 +178,8 @@ def flight_key(entry: Registered, message: Memory, needs: Iterable[tuple[Registe
 def _sameness_of_outcome(outcome: Any) -> Hashable:
     if isinstance(outcome, Exception):
         return describe(outcome)
+    from agentctx_nb.sameness import sameness
+
     part = read_result(outcome)
     return sameness([part.text, part.values, part.data])
 
