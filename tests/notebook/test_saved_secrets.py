@@ -75,9 +75,12 @@ def test_a_saved_notebook_holds_no_secret(tmp_path):
     notebook, saved = run(tmp_path, CELLS)
     for cell, source in zip(notebook.cells, CELLS, strict=True):
         kinds = {output.output_type for output in cell.outputs}
-        # IPython prints an exception group and reports no error.
-        fails = any(word in source for word in FAILING) and "await" not in source
-        assert ("error" in kinds) is fails, source
+        if source.startswith(
+            "await"
+        ):  # an exception group: newer versions of IPython print it, and report no error
+            assert kinds & {"error", "stream"}, source
+            continue
+        assert ("error" in kinds) is any(word in source for word in FAILING), source
     held = [SECRET, SECRET[:12], VENDOR[:24], VENDOR[-24:], SECRET.encode().hex()]
     held += [base64.b64encode(("abc"[:at] + SECRET).encode()).decode()[4:-4] for at in range(3)]
     flat = saved + json.dumps(json.loads(saved)) + json.dumps(json.loads(saved), ensure_ascii=False)
