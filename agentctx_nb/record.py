@@ -71,9 +71,8 @@ class Record:
         self.ended_ns = ended_ns
         self.mask = mask
         self.counter = counter
-        self._settled: tuple[list[str], Report] | None = (
-            None  # of a copy or a part: what it was, without the run
-        )
+        # Of a copy or a part: what it was, without the run.
+        self._settled: tuple[list[str], Report] | None = None
 
     @classmethod
     def of(cls, run: Run, selection: Selection, snapshot: Snapshot) -> Record:

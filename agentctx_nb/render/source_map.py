@@ -12,7 +12,7 @@ from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, no_mask
 from agentctx_nb.render.covered import cover
 from agentctx_nb.render.grid import block_of
 from agentctx_nb.render.marked import Piece, as_html, as_text
-from agentctx_nb.render.table import Table, chosen
+from agentctx_nb.render.table import Table, chosen, forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -86,12 +86,7 @@ class SourceMap:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        bundle = {
-            "text/plain": self.to_text(),
-            "text/markdown": self.to_markdown(),
-            "text/html": self.to_html(),
-        }
-        return chosen(bundle, include, exclude)
+        return chosen(forms_of(self), include, exclude)
 
 
 def text_map(state: State) -> SourceMap:

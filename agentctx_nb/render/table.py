@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from agentctx_nb.errors import DefinitionError
 from agentctx_nb.frames import frame
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["Table", "chosen"]
+__all__ = ["Table", "chosen", "forms_of"]
 
 _NUMBERS = frozenset(map(id, (int, float)))  # a metaclass of theirs may raise where a class is hashed
 
@@ -156,6 +156,23 @@ class Table:
             "text/html": html.page([html.table(grid)]),
         }
         return chosen(bundle, include, exclude)
+
+
+class _Written(Protocol):
+    """A view that writes itself in the three forms."""
+
+    def to_text(self) -> str: ...
+    def to_markdown(self) -> str: ...
+    def to_html(self) -> str: ...
+
+
+def forms_of(view: _Written) -> dict[str, str]:
+    """Return the three forms of a view by MIME type."""
+    return {
+        "text/plain": view.to_text(),
+        "text/markdown": view.to_markdown(),
+        "text/html": view.to_html(),
+    }
 
 
 def chosen(

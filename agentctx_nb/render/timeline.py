@@ -11,7 +11,7 @@ from agentctx_nb.names import counted
 from agentctx_nb.render import html, markdown, text
 from agentctx_nb.render.bounds import LIMITS, Mask, cell_text, cut_middle, no_mask
 from agentctx_nb.render.grid import Grid
-from agentctx_nb.render.table import chosen
+from agentctx_nb.render.table import chosen, forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -156,12 +156,7 @@ class Timeline:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        bundle = {
-            "text/plain": self.to_text(),
-            "text/markdown": self.to_markdown(),
-            "text/html": self.to_html(),
-        }
-        return chosen(bundle, include, exclude)
+        return chosen(forms_of(self), include, exclude)
 
     def _shown(self) -> list[Bar]:
         if len(self.bars) <= MOST_BARS:
