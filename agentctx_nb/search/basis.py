@@ -81,20 +81,20 @@ class Basis:
     def project(self, query: Floats) -> Projection:
         """Return the coefficients of a query of unit length for each piece."""
         rotated = self.rotate(query)
-        squares = np.cumsum(np.square(rotated, dtype=np.float64)[::-1])[::-1]
-        steps, scores = [], []
-        before: list[float] = []
-        for piece in self.pieces:
-            part = rotated[piece.start : piece.end]
-            left = 1.0 if piece.end == self.dim else max(LEAST_LEFT, float(squares[piece.end]) ** 0.5)
-            steps.append(np.concatenate([[-length for length in before], part, [left]], dtype=np.float32))
-            scores.append(steps[-1].copy())
-            scores[-1][: len(before)] = 0
-            scores[-1][-1] = piece.end == self.dim
-            before = [left]
+        exact = rotated.astype(np.float64)
         first = self.pieces[0].end
+        steps = []
+        before = 0.0
+        for piece in self.pieces:
+            rest = exact[piece.end :]
+            left = max(LEAST_LEFT, math.sqrt(rest.dot(rest))) if len(rest) else 1.0
+            step = np.empty(piece.end - piece.start + (1 if piece.end == first else 2), np.float32)
+            step[0] = -before  # the first piece has nothing before it, and writes over this
+            step[piece.start - piece.end - 1 : -1] = rotated[piece.start : piece.end]
+            step[-1] = before = left
+            steps.append(step)
         near = whole_query(rotated[:first], self.centre[:first])
-        return Projection(rotated, tuple(steps), tuple(scores), near)
+        return Projection(rotated, tuple(steps), near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,20 @@ class Projection:
     """A query in principal directions.
 
     ``steps[0]`` times the first piece gives bounds, ``steps[n]`` times piece ``n`` turns those into the next ones.
-    The sum of ``scores[n]`` times piece ``n`` is the score. ``near`` is the query in the directions of the first
-    piece, for the quick bound in whole numbers (see ``pairs``).
+    ``near`` is the query in the directions of the first piece, for the quick bound in whole numbers (see ``pairs``).
     """
 
     rotated: Floats
     steps: tuple[Floats, ...]
-    scores: tuple[Floats, ...]
     near: WholeQuery
+
+    @property
+    def scores(self) -> tuple[Floats, ...]:
+        """Coefficients for each piece: the sum of the products with them is the score."""
+        scores = tuple(step.copy() for step in self.steps)
+        for before, after in pairwise(scores):
+            before[-1] = after[0] = 0
+        return scores
 
 
 def fit(rows: Floats, sizes: Sizes) -> Basis:

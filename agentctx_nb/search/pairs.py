@@ -50,10 +50,11 @@ class WholeQuery:
 
 def whole_query(query: Floats, centre: Floats) -> WholeQuery:
     """Return ``query`` in whole numbers, for rows around ``centre``."""
-    rounded, scale = _whole(query[None])
+    length = math.sqrt(query.dot(query))
+    rounded, scale = _whole(query[None], max(length, SHORTEST))
     whole = rounded[0]
-    off = float(np.linalg.norm(whole / np.float32(scale) - query))
-    return WholeQuery(whole, scale, off, float(np.linalg.norm(query)), float(query @ centre))
+    off = whole / np.float32(scale) - query
+    return WholeQuery(whole, scale, math.sqrt(off.dot(off)), length, float(query.dot(centre)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def exact_query(query: Floats) -> ExactQuery:
     parts: list[float] = []
     left = query
     while not wholes or np.linalg.norm(left) > NOTHING:
-        rounded, scale = _whole(left[None], shortest=NOTHING)
+        rounded, scale = _whole(left[None], max(NOTHING, _longest(left[None])))
         wholes.append(rounded[0])
         parts.append(1 / scale)
         left = left - rounded[0] * np.float32(1 / scale)
@@ -95,7 +96,7 @@ class PairedRows:
         pairs, rest = np.split(memory, 2)
         self.centre = centre
         exact = rows - centre
-        whole, self.scale = _whole(exact)
+        whole, self.scale = _whole(exact, max(_longest(exact), SHORTEST))
         left = exact * np.float32(self.scale) - whole
         self.off = _longest(left) / self.scale
         self.longest = _longest(whole) / self.scale
@@ -152,9 +153,9 @@ def part_pairs(sums: Floats, out: Floats) -> None:
     np.subtract(sums, first, out=first)
 
 
-def _whole(rows: Floats, *, shortest: float = SHORTEST) -> tuple[Floats, float]:
-    """Return ``rows`` times a scale in whole numbers, none longer than LONGEST, and the scale."""
-    scale = LONGEST / max(_longest(rows), shortest)
+def _whole(rows: Floats, length: float) -> tuple[Floats, float]:
+    """Return ``rows``, at most of ``length``, times a scale in whole numbers none longer than LONGEST, and the scale."""
+    scale = LONGEST / length
     while True:
         whole = rows * np.float32(scale)
         np.rint(whole, out=whole)

@@ -205,13 +205,9 @@ def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (ascending, 0 being the first of ``blocks``)."""
-    numbers, columns = np.divmod(rows, sizes.block)
     found = np.empty((len(rows), len(coefficients)), np.float32)
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    for at, (start, end) in zip(
-        numbers[starts].tolist(), pairwise([*starts.tolist(), len(rows)]), strict=True
-    ):
-        block, mine = blocks[at], columns[start:end]
+    for at, start, end, mine in _by_block(rows, sizes.block):
+        block = blocks[at]
         if number:  # mode "raise" would buffer
             block.parts[number - 1].take(mine, axis=0, out=found[start:end], mode="clip")
         else:
@@ -219,6 +215,20 @@ def products_at(
             found[start:end, -1] = block.left[mine]
     products: Floats = found @ coefficients
     return products
+
+
+def _by_block(rows: Rows, size: int) -> list[tuple[int, int, int, Rows]]:
+    """Return, for each block that ``rows`` (ascending) are in, its number, from where to where they are, and their columns."""
+    if not len(rows):
+        return []
+    least = int(rows[0]) // size
+    if int(rows[-1]) // size == least:
+        return [(least, 0, len(rows), rows - least * size)]
+    numbers, columns = np.divmod(rows, size)
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    return [
+        (int(numbers[start]), start, end, columns[start:end]) for start, end in pairwise([*starts, len(rows)])
+    ]
 
 
 def add_where_reached(
