@@ -18,11 +18,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from agentctx_nb.search.products import Floats, Rows
 
-__all__ = ["LONGEST", "ExactQuery", "PairedRows", "WholeQuery", "exact_query", "part_pairs", "whole_query"]
+__all__ = [
+    "LONGEST",
+    "ExactQuery",
+    "PairedRows",
+    "WholeQuery",
+    "exact_query",
+    "part_pairs",
+    "rows_at",
+    "whole_query",
+]
 
 APART = 5800.0  # more than twice LONGEST², and LONGEST² * (APART + 1) is below 2**24
 LONGEST = math.sqrt(2880)
@@ -119,15 +130,7 @@ class PairedRows:
 
     def at(self, columns: Rows) -> Floats:
         """Return some rows as they were, but for rounding."""
-        half = len(self.pairs)
-        both = self.pairs.take(columns % half, axis=0)
-        second = np.rint(both * FEW_WHOLE)
-        both -= second * np.float32(APART)
-        rows: Floats = np.where((columns < half)[:, None], both, second)
-        rows += self.rest.take(columns, axis=0) * np.float32(1 / FINE)
-        rows *= np.float32(1 / self.scale)
-        rows += self.centre
-        return rows
+        return rows_at([(self, 0, len(columns))], columns)
 
     def products(self, query: ExactQuery, out: Floats) -> None:
         """Write the products of all rows with ``query`` to ``out``."""
@@ -141,6 +144,30 @@ class PairedRows:
             out[start : start + AT_ONCE] += self.rest[start : start + AT_ONCE].astype(np.float32) @ fine
         out *= np.float32(1 / self.scale)
         out += query.numbers @ self.centre
+
+
+def rows_at(places: Sequence[tuple[PairedRows, int, int]], columns: Rows) -> Floats:
+    """Return some rows as they were, but for rounding: ``columns[start:end]`` of each of ``places``, all alike in size.
+
+    What is gathered is taken apart in one go, since a few rows each of many blocks are what a search asks for.
+    """
+    half, width = places[0][0].pairs.shape
+    later = columns >= half
+    lines = columns - half * later
+    both = np.empty((len(columns), width), np.float32)
+    rest = np.empty((len(columns), width), np.int16)
+    scale = np.empty((len(columns), 1), np.float32)
+    for rows, start, end in places:  # mode "raise" would buffer
+        rows.pairs.take(lines[start:end], axis=0, out=both[start:end], mode="clip")
+        rows.rest.take(columns[start:end], axis=0, out=rest[start:end], mode="clip")
+        scale[start:end] = 1 / rows.scale
+    second = np.rint(both * FEW_WHOLE)
+    both -= second * np.float32(APART)
+    np.copyto(both, second, where=later[:, None])
+    both += rest * np.float32(1 / FINE)
+    both *= scale
+    both += places[0][0].centre
+    return both
 
 
 def part_pairs(sums: Floats, out: Floats) -> None:

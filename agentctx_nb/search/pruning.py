@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentctx_nb.search.basis import SILENT, Basis, Projection
-from agentctx_nb.search.pairs import ExactQuery, PairedRows, exact_query, part_pairs
+from agentctx_nb.search.pairs import ExactQuery, PairedRows, exact_query, part_pairs, rows_at
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, core_is_free, multiply, one_thread
 
 if TYPE_CHECKING:
@@ -204,31 +204,35 @@ def scores_at(blocks: Sequence[PrunedBlock], rows: Rows, projection: Projection,
 def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
-    """Return the products of piece ``number`` of ``rows`` (ascending, 0 being the first of ``blocks``)."""
-    found = np.empty((len(rows), len(coefficients)), np.float32)
-    for at, start, end, mine in _by_block(rows, sizes.block):
-        block = blocks[at]
-        if number:  # mode "raise" would buffer
-            block.parts[number - 1].take(mine, axis=0, out=found[start:end], mode="clip")
-        else:
-            found[start:end, :-1] = block.near.at(mine)
-            found[start:end, -1] = block.left[mine]
-    products: Floats = found @ coefficients
+    """Return the products of piece ``number`` of ``rows`` (one at least, ascending, 0 being the first of ``blocks``)."""
+    places, columns = _by_block(blocks, rows, sizes.block)
+    products: Floats
+    if number:
+        found = np.empty((len(rows), len(coefficients)), np.float32)
+        for block, start, end in places:  # mode "raise" would buffer
+            block.parts[number - 1].take(columns[start:end], axis=0, out=found[start:end], mode="clip")
+        products = found @ coefficients
+        return products
+    left = np.empty(len(rows), np.float32)
+    for block, start, end in places:
+        block.left.take(columns[start:end], out=left[start:end], mode="clip")
+    near = rows_at([(block.near, start, end) for block, start, end in places], columns)
+    products = near @ coefficients[:-1]
+    products += left * coefficients[-1]
     return products
 
 
-def _by_block(rows: Rows, size: int) -> list[tuple[int, int, int, Rows]]:
-    """Return, for each block that ``rows`` (ascending) are in, its number, from where to where they are, and their columns."""
-    if not len(rows):
-        return []
+def _by_block(
+    blocks: Sequence[PrunedBlock], rows: Rows, size: int
+) -> tuple[list[tuple[PrunedBlock, int, int]], Rows]:
+    """Return each block that ``rows`` (ascending) are in, from where to where in ``rows`` that is, and their columns."""
     least = int(rows[0]) // size
     if int(rows[-1]) // size == least:
-        return [(least, 0, len(rows), rows - least * size)]
+        return [(blocks[least], 0, len(rows))], rows - least * size
     numbers, columns = np.divmod(rows, size)
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    return [
-        (int(numbers[start]), start, end, columns[start:end]) for start, end in pairwise([*starts, len(rows)])
-    ]
+    edges = pairwise([*starts, len(rows)])
+    return [(blocks[int(numbers[start])], start, end) for start, end in edges], columns
 
 
 def add_where_reached(

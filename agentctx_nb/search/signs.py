@@ -90,6 +90,8 @@ def search_signs(
     near: Rows = np.flatnonzero(differ <= limit)
     if allowed is not None:
         near = near[allowed[near]]
+    if not len(near):
+        return
     if not best.count:
         bounds = products_at(blocks, near, 0, projection.steps[0], sizes)
         add_where_reached(blocks, near, bounds, projection, best, sizes)
