@@ -27,7 +27,7 @@ __all__ = ["SILENT", "Basis", "Piece", "Projection", "fit"]
 
 Places: TypeAlias = NDArray[np.intp]
 
-SILENT = np.float32(-1e30)  # the length left of a row that must never be found
+SILENT = np.float32(-1e25)  # the length left of a row that must never be found
 LEAST_LEFT = 1e-5  # so that SILENT outweighs everything, whatever the query
 
 READ = 0.1  # nanoseconds for a direction of a row in the first piece, by measurement

@@ -62,8 +62,7 @@ class WholeQuery:
 def whole_query(query: Floats, centre: Floats) -> WholeQuery:
     """Return ``query`` in whole numbers, for rows around ``centre``."""
     length = math.sqrt(query.dot(query))
-    rounded, scale = _whole(query[None], max(length, SHORTEST))
-    whole = rounded[0]
+    whole, scale = _whole(query, max(length, SHORTEST))
     off = whole / np.float32(scale) - query
     return WholeQuery(whole, scale, math.sqrt(off.dot(off)), length, float(query.dot(centre)))
 
@@ -83,10 +82,10 @@ def exact_query(query: Floats) -> ExactQuery:
     parts: list[float] = []
     left = query
     while not wholes or np.linalg.norm(left) > NOTHING:
-        rounded, scale = _whole(left[None], max(NOTHING, _longest(left[None])))
-        wholes.append(rounded[0])
+        whole, scale = _whole(left, max(_longest(left), NOTHING))
+        wholes.append(whole)
         parts.append(1 / scale)
-        left = left - rounded[0] * np.float32(1 / scale)
+        left = left - whole * np.float32(1 / scale)
     return ExactQuery(query, np.stack(wholes), np.array(parts, np.float32))
 
 
@@ -181,7 +180,7 @@ def part_pairs(sums: Floats, out: Floats) -> None:
 
 
 def _whole(rows: Floats, length: float) -> tuple[Floats, float]:
-    """Return ``rows``, at most of ``length``, times a scale in whole numbers none longer than LONGEST, and the scale."""
+    """Return ``rows`` (or one) of at most ``length``, scaled, in whole numbers none longer than LONGEST; and the scale."""
     scale = LONGEST / length
     while True:
         whole = rows * np.float32(scale)
@@ -193,5 +192,5 @@ def _whole(rows: Floats, length: float) -> tuple[Floats, float]:
 
 
 def _longest(rows: Floats) -> float:
-    square = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
+    square = rows.dot(rows) if rows.ndim == 1 else np.einsum("ij,ij->i", rows, rows).max(initial=0.0)
     return math.sqrt(square)

@@ -11,7 +11,6 @@ cutoff lies by more than that below what an answer must reach.
 from __future__ import annotations
 
 import threading
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.search.best import Best
 
-__all__ = ["PrunedBlock", "add_where_reached", "products_at", "search_all", "search_pruned"]
+__all__ = ["PrunedBlock", "add_where_reached", "by_block", "products_at", "search_all", "search_pruned"]
 
 WORTH_AIMING = 30_000  # rows left to look at that cost more than raising the cutoff first
 TOGETHER = 8  # blocks bounded at once: what stays in the processor's cache between two steps
@@ -111,48 +110,97 @@ def search_pruned(
     if best.open and not best.count:
         search_all(blocks, projection, best, sizes, first=first, allowed=allowed)
         return False
-    bounds = np.empty((len(blocks), sizes.block), np.float32)
-    _bound_all(blocks, projection, bounds, sizes)
+    bounds = _Bounds(blocks, projection, sizes)
     if allowed is not None:
-        np.copyto(bounds, SILENT, where=~allowed.reshape(bounds.shape))
-    flat = bounds.reshape(-1)
+        np.copyto(bounds.numbers, SILENT, where=~allowed.reshape(bounds.numbers.shape))
     if best.open:
         _aim(blocks, projection, best, bounds, sizes)
-    reaching = flat >= best.cut
-    if best.count and np.count_nonzero(reaching) > min(WORTH_AIMING, len(flat) // 4):
+    reaching = bounds.reaching(best.cut)
+    reached = np.count_nonzero(reaching)
+    if best.count and reached > min(WORTH_AIMING, len(reaching) // 4):
         _aim(blocks, projection, best, bounds, sizes)
-        reaching = flat >= best.cut
-    before, done = flat, 1
+        reaching = bounds.reaching(best.cut)
+        reached = np.count_nonzero(reaching)
+    before, done = bounds, 1
     more = np.empty(sizes.block, np.float32)
-    while np.count_nonzero(reaching) > sizes.few * len(flat):
+    while reached > sizes.few * len(reaching):
         if done >= len(projection.steps) - 1:  # nearly all of each row has been read for many rows
             search_all(blocks, projection, best, sizes, first=first, allowed=allowed)
             return False
         if done == 1:
-            before = flat.copy()
-        for number in np.flatnonzero(reaching.reshape(bounds.shape).any(axis=1)).tolist():
+            bounds = before.in_scores()
+        for number in np.flatnonzero(reaching.reshape(bounds.numbers.shape).any(axis=1)).tolist():
             multiply(blocks[number].parts[done - 1], projection.steps[done], more, product=sizes.product)
-            bounds[number] += more
+            bounds.numbers[number] += more
         done += 1
         if best.count:
             _aim(blocks, projection, best, bounds, sizes)
-        reaching = flat >= best.cut
-    rows = np.flatnonzero(reaching)
+        reaching = bounds.reaching(best.cut)
+        reached = np.count_nonzero(reaching)
+    rows = reaching.nonzero()[0]
     for start in range(0, len(rows), GATHERED):
         some = rows[start : start + GATHERED]
+        of_first = before.at(some)
+        mine = of_first if before is bounds else bounds.at(some)
         add_where_reached(
-            blocks, some, flat[some], projection, best, sizes, first=first, before=before[some], done=done
+            blocks, some, mine, projection, best, sizes, first=first, before=of_first, done=done
         )
     return True
 
 
-def _bound_all(blocks: Sequence[PrunedBlock], projection: Projection, out: Floats, sizes: Sizes) -> None:
-    """Write the first bounds of all rows to ``out``; a second thread helps where it can and it is long."""
+class _Bounds:
+    """The bounds of all rows, a block a line: ``numbers * units + most``, with one of each for a block.
+
+    So the first ones, which come of whole numbers, need not all be made scores to be compared with one.
+    """
+
+    __slots__ = ("most", "numbers", "units")
+
+    def __init__(self, blocks: Sequence[PrunedBlock], projection: Projection, sizes: Sizes) -> None:
+        """Bound all rows of ``blocks`` by the first piece."""
+        near = projection.near
+        self.units = np.array([block.near.unit(near) for block in blocks], np.float32)
+        self.most = np.array([block.near.most(near) for block in blocks], np.float32)
+        self.numbers = np.empty((len(blocks), sizes.block), np.float32)
+        _bound_all(blocks, projection, projection.steps[0][-1] / self.units, self.numbers, sizes)
+
+    def in_scores(self) -> _Bounds:
+        """Return the same bounds with 1 and 0 as units and most, in memory of their own."""
+        bounds = _Bounds.__new__(_Bounds)
+        bounds.units, bounds.most = np.ones_like(self.units), np.zeros_like(self.most)
+        bounds.numbers = self.numbers * self.units[:, None] + self.most[:, None]
+        return bounds
+
+    def reaching(self, cut: float) -> Flags:
+        """Return for all rows, in one line, whether their bound is ``cut`` at least."""
+        reached: Flags = self.numbers >= ((cut - self.most) / self.units)[:, None]
+        return reached.reshape(-1)
+
+    def at(self, rows: Rows) -> Floats:
+        """Return the bounds of ``rows``."""
+        lines = rows // self.numbers.shape[1]
+        bounds: Floats = self.numbers.reshape(-1)[rows] * self.units[lines] + self.most[lines]
+        return bounds
+
+    def peaks(self, size: int) -> Floats:
+        """Return the highest bound in every ``size`` rows."""
+        groups = self.numbers.reshape(len(self.numbers), -1, size)
+        peaks: Floats = groups.max(axis=2) * self.units[:, None] + self.most[:, None]
+        return peaks.reshape(-1)
+
+
+def _bound_all(
+    blocks: Sequence[PrunedBlock], projection: Projection, left: Floats, out: Floats, sizes: Sizes
+) -> None:
+    """Write the first bounds of all rows to ``out``, in whole numbers; a second thread helps where it can and it is long.
+
+    ``left`` holds, for each block, what the length of 1 left of a row adds.
+    """
 
     def work(start: int, end: int) -> None:
         for at in range(start, end, TOGETHER):
             last = min(end, at + TOGETHER)
-            _bound(blocks[at:last], projection, out[at:last], sizes)
+            _bound(blocks[at:last], projection.near.whole, left[at:last], out[at:last], sizes)
 
     if len(blocks) * sizes.block < sizes.shared or len(blocks) < 2 or not core_is_free():
         work(0, len(blocks))
@@ -164,31 +212,28 @@ def _bound_all(blocks: Sequence[PrunedBlock], projection: Projection, out: Float
     other.join()
 
 
-def _bound(blocks: Sequence[PrunedBlock], projection: Projection, out: Floats, sizes: Sizes) -> None:
-    near, left = projection.near, projection.steps[0][-1]
+def _bound(blocks: Sequence[PrunedBlock], whole: Floats, left: Floats, out: Floats, sizes: Sizes) -> None:
     sums = np.empty((len(blocks), sizes.block // 2), np.float32)
     for block, line in zip(blocks, sums, strict=True):
-        multiply(block.near.pairs, near.whole, line, product=sizes.product)
+        multiply(block.near.pairs, whole, line, product=sizes.product)
     part_pairs(sums, out)
-    out *= np.array([[block.near.unit(near)] for block in blocks], np.float32)
-    out += np.array([[block.near.most(near)] for block in blocks], np.float32)
     more = np.empty(sizes.block, np.float32)
-    for block, line in zip(blocks, out, strict=True):
-        np.multiply(block.left, left, out=more)
+    for block, factor, line in zip(blocks, left, out, strict=True):
+        np.multiply(block.left, factor, out=more)
         np.add(line, more, out=line)
 
 
 def _aim(
-    blocks: Sequence[PrunedBlock], projection: Projection, best: Best, bounds: Floats, sizes: Sizes
+    blocks: Sequence[PrunedBlock], projection: Projection, best: Best, bounds: _Bounds, sizes: Sizes
 ) -> None:
     """Raise the cutoff by the scores of a few rows with high bounds, each of another group of rows."""
     assert best.count is not None
-    groups = bounds.reshape(-1, sizes.group)
-    peaks = groups.max(axis=1)
+    peaks = bounds.peaks(sizes.group)
     wanted = min(len(peaks), 4 + 2 * best.count)
     picked = np.argpartition(peaks, len(peaks) - wanted)[len(peaks) - wanted :]
     picked = picked[peaks[picked] >= best.cut]
     if len(picked) >= best.count:
+        groups = bounds.numbers.reshape(-1, sizes.group)
         rows = np.sort(picked * sizes.group + groups[picked].argmax(axis=1))
         best.raise_cut(scores_at(blocks, rows, projection, sizes))
 
@@ -205,7 +250,7 @@ def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (one at least, ascending, 0 being the first of ``blocks``)."""
-    places, columns = _by_block(blocks, rows, sizes.block)
+    places, columns = by_block(blocks, rows, sizes.block)
     products: Floats
     if number:
         found = np.empty((len(rows), len(coefficients)), np.float32)
@@ -222,17 +267,13 @@ def products_at(
     return products
 
 
-def _by_block(
+def by_block(
     blocks: Sequence[PrunedBlock], rows: Rows, size: int
 ) -> tuple[list[tuple[PrunedBlock, int, int]], Rows]:
     """Return each block that ``rows`` (ascending) are in, from where to where in ``rows`` that is, and their columns."""
-    least = int(rows[0]) // size
-    if int(rows[-1]) // size == least:
-        return [(blocks[least], 0, len(rows))], rows - least * size
-    numbers, columns = np.divmod(rows, size)
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    edges = pairwise([*starts, len(rows)])
-    return [(blocks[int(numbers[start])], start, end) for start, end in edges], columns
+    edges = rows.searchsorted(np.arange(0, (len(blocks) + 1) * size, size)).tolist()
+    places = zip(blocks, edges, edges[1:], strict=False)
+    return [place for place in places if place[1] < place[2]], rows % size
 
 
 def add_where_reached(
@@ -252,23 +293,24 @@ def add_where_reached(
     ``before`` is the bounds that the first piece gave, where they came of whole numbers.
     """
     start = bounds if before is None else before
-    kept = bounds >= best.cut
-    rows, bounds, start = rows[kept], bounds[kept], start[kept]
     for number in range(done, len(projection.steps)):
         if best.count and len(rows) > WORTH_AIMING:
             wanted = 4 + 2 * best.count
             highest = np.sort(np.argpartition(bounds, len(bounds) - wanted)[len(bounds) - wanted :])
             best.raise_cut(scores_at(blocks, rows[highest], projection, sizes))
-            kept = bounds >= best.cut
-            rows, bounds, start = rows[kept], bounds[kept], start[kept]
+        rows, bounds, start = _reaching(best.cut, rows, bounds, start)
         if not len(rows):
             return
         bounds = bounds + products_at(blocks, rows, number, projection.steps[number], sizes)
-        kept = bounds >= best.cut
-        rows, bounds, start = rows[kept], bounds[kept], start[kept]
+    rows, bounds, start = _reaching(best.cut, rows, bounds, start)
     if before is not None and len(rows):
         bounds = bounds - start + products_at(blocks, rows, 0, projection.steps[0], sizes)
     best.add(rows + first, bounds)
+
+
+def _reaching(cut: float, rows: Rows, bounds: Floats, start: Floats) -> tuple[Rows, Floats, Floats]:
+    kept = bounds >= cut
+    return (rows, bounds, start) if kept.all() else (rows[kept], bounds[kept], start[kept])
 
 
 def search_all(

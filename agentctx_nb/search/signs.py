@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
-from agentctx_nb.search.pruning import add_where_reached, products_at
+from agentctx_nb.search.pruning import add_where_reached, by_block, products_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,13 +108,11 @@ def search_signs(
 
 def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:
     """Return how well the signs of ``rows`` (ascending) agree with the query, each weighed by its distance."""
-    edges = np.searchsorted(rows, np.arange(len(blocks) + 1) * sizes.block).tolist()
-    columns = rows % sizes.block
+    places, columns = by_block(blocks, rows, sizes.block)
     codes = np.empty((len(rows), len(sides) // 64), np.uint64)
-    for block, start, end in zip(blocks, edges, edges[1:], strict=False):
-        if end > start:
-            assert block.codes is not None
-            codes[start:end] = block.codes.take(columns[start:end], axis=1).T
+    for block, start, end in places:
+        assert block.codes is not None
+        codes[start:end] = block.codes.take(columns[start:end], axis=1).T
     weighed: Floats = np.unpackbits(codes.view(np.uint8), axis=1).astype(np.float32) @ sides
     return weighed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,11 @@ def as_rows(value: Any, dim: int) -> Floats:
 
 def as_query(value: Any, dim: int) -> Floats | None:
     """Return ``value`` with unit length, or None where it has no direction."""
+    if type(value) is np.ndarray and value.dtype == np.float32 and value.shape == (dim,):
+        given: Floats = value
+        span = math.sqrt(given.dot(given))
+        if 1e-10 < span < 1e10:  # which says that all its numbers are finite
+            return given / np.float32(span)
     vector = as_vector(value, dim)
     length = np.linalg.norm(vector)
     if not 1e-10 < length < 1e10:
