@@ -23,13 +23,24 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Flags", "Floats", "Rows", "Sizes", "core_is_free", "multiply", "one_thread", "sizes_for"]
+__all__ = [
+    "Flags",
+    "Floats",
+    "Rows",
+    "Sizes",
+    "core_is_free",
+    "multiply",
+    "one_thread",
+    "sizes_for",
+    "where_set",
+]
 
 Floats: TypeAlias = NDArray[np.float32]
 Rows: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 LONG = 64  # numbers in a row
+EIGHT = 8  # flags in a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +96,28 @@ def multiply(rows: Floats, coefficients: Floats, out: Floats, *, product: int = 
         np.matmul(rows[start : start + step], coefficients, out=out[start : start + step])
 
 
+def where_set(flags: Flags) -> Rows:
+    """Return where ``flags`` are set, few of them: they are looked at eight at a time.
+
+    >>> where_set(np.array([False] * 9 + [True] * 2 + [False] * 5)).tolist()
+    [9, 10]
+    """
+    if len(flags) % EIGHT:
+        return flags.nonzero()[0]
+    lines = (flags.view(np.uint64) != 0).nonzero()[0]
+    inside = flags.reshape(-1, EIGHT).take(lines, axis=0).reshape(-1).nonzero()[0]
+    found: Rows = lines[inside // EIGHT] * EIGHT + inside % EIGHT
+    return found
+
+
 def core_is_free() -> bool:
-    """Return whether a second thread would have a core for itself; on a busy machine it only makes both wait."""
-    if not hasattr(os, "getloadavg"):
+    """Return whether a second thread would have a core for itself; on a busy machine it only makes both wait.
+
+    The load counts the thread that asks too, up to 1 where it has searched for a while: hence half a core, not one.
+    """
+    if not (hasattr(os, "getloadavg") and hasattr(os, "sched_getaffinity")):
         return False
-    return os.getloadavg()[0] + 1 < (os.cpu_count() or 1)
+    return os.getloadavg()[0] + 0.5 < len(os.sched_getaffinity(0))
 
 
 @cache

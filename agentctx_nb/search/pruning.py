@@ -17,7 +17,16 @@ import numpy as np
 
 from agentctx_nb.search.basis import SILENT, Basis, Projection
 from agentctx_nb.search.pairs import ExactQuery, PairedRows, exact_query, part_pairs, rows_at
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, core_is_free, multiply, one_thread
+from agentctx_nb.search.products import (
+    Flags,
+    Floats,
+    Rows,
+    Sizes,
+    core_is_free,
+    multiply,
+    one_thread,
+    where_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +146,7 @@ def search_pruned(
             _aim(blocks, projection, best, bounds, sizes)
         reaching = bounds.reaching(best.cut)
         reached = np.count_nonzero(reaching)
-    rows = reaching.nonzero()[0]
+    rows = where_set(reaching)
     for start in range(0, len(rows), GATHERED):
         some = rows[start : start + GATHERED]
         of_first = before.at(some)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread
+from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, where_set
 from agentctx_nb.search.pruning import add_where_reached, by_block, products_at
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def search_signs(
     sample = differ[:: max(1, len(differ) // SAMPLE)]
     wanted = len(sample) * max(LEAST / len(differ), SHARE)
     limit = int(np.searchsorted(np.bincount(sample).cumsum(), min(len(sample), wanted)))
-    near: Rows = np.flatnonzero(differ <= limit)
+    near: Rows = where_set(differ <= limit)
     if allowed is not None:
         near = near[allowed[near]]
     if not len(near):
