@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.provider import read_result
 from agentctx_nb.running.driver import Driver, Served, composing
 from agentctx_nb.running.flights import flight_key
-from agentctx_nb.running.stopwatch import timed
+from agentctx_nb.running.stopwatch import stop_watched
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentctx_nb.execution import Run
     from agentctx_nb.provider import Call, Part
 
-__all__ = ["prepared", "stop_watched"]
+__all__ = ["prepared"]
 
 
 def prepared(run: Run, i: int) -> Call:
@@ -28,26 +28,6 @@ def prepared(run: Run, i: int) -> Call:
     if i in run.plan.needs:
         call = _informed(run, i, call)
     return _limited(run, i, call) if i in run.plan.special else call
-
-
-def stop_watched(run: Run, i: int, call: Call) -> Call:
-    """Tell the run how long the provider holds the loop, and its plan whether it is quick."""
-    before: Driver | Served | None = None
-
-    def tell(held_ns: int, suspended: bool) -> None:  # noqa: FBT001  called by place
-        composing.set(before)
-        run.held_ns[i] = held_ns
-        if not suspended:
-            run.plan.quick.add(i)
-
-    def watched(runtime: Any, message: Any, state: Any) -> Awaitable[Any]:
-        nonlocal before
-        before = composing.get()
-        if isinstance(before, Driver):
-            composing.set(Served(before, i))
-        return timed(call(runtime, message, state), tell)
-
-    return watched
 
 
 def _informed(run: Run, i: int, call: Call) -> Call:

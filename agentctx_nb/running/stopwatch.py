@@ -1,15 +1,26 @@
-"""How long a coroutine holds the event loop."""
+"""How long a provider holds the event loop."""
 
 from __future__ import annotations
 
 import types
+from functools import partial
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+from agentctx_nb.running.driver import Driver, Served, composing
 
-__all__ = ["timed"]
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from agentctx_nb.execution import Run
+    from agentctx_nb.provider import Call
+
+__all__ = ["stop_watched"]
+
+
+def stop_watched(run: Run, i: int, call: Call) -> Call:
+    """Tell the run how long the provider holds the loop, and its plan whether it is quick."""
+    return partial(_watched, run, i, call)
 
 
 async def _awaited(work: Any) -> Any:
@@ -17,18 +28,23 @@ async def _awaited(work: Any) -> Any:
 
 
 @types.coroutine
-def timed(work: Any, tell: Callable[[int, bool], None]) -> Generator[Any, Any, Any]:
-    """Drive the coroutine ``work`` as ``await`` would, in the same task, and time its steps.
+def _watched(
+    run: Run, i: int, call: Call, runtime: Any, message: Any, state: Any
+) -> Generator[Any, Any, Any]:
+    """Drive what ``call`` returns as ``await`` would, in the same task, and time its steps.
 
-    Anything else that can be awaited will do. At its end ``tell(held_ns, suspended)`` gets the time its steps held the event loop, and whether it
-    ever gave the loop back.
+    One generator, where a wrapper with a callback would read better: this runs for every provider that waits.
     """
-    if not isinstance(work, types.CoroutineType):
-        work = _awaited(work)
-    step, given = work.send, None
+    before = composing.get()
+    if isinstance(before, Driver):
+        composing.set(Served(before, i))
     held, suspended = 0, False
     start = now_ns()
     try:
+        work: Any = call(runtime, message, state)
+        if not isinstance(work, types.CoroutineType):
+            work = _awaited(work)
+        step, given = work.send, None
         while True:
             try:
                 awaited = step(given)
@@ -46,4 +62,7 @@ def timed(work: Any, tell: Callable[[int, bool], None]) -> Generator[Any, Any, A
                 given, step = exc, work.throw
             start = now_ns()
     finally:
-        tell(held + now_ns() - start, suspended)
+        run.held_ns[i] = held + now_ns() - start
+        composing.set(before)
+        if not suspended:
+            run.plan.quick.add(i)

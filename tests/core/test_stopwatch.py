@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
+
+import pytest
 
 from agentctx_nb import AgentRuntime, Provider
-from agentctx_nb.running.stopwatch import timed
 from tests.core.bounded import quick
 
 
@@ -36,13 +38,26 @@ def test_a_get_marked_as_a_coroutine_function_may_return_anything_that_can_be_aw
         assert state.text == "answered\nquick"
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="nothing can be marked as a coroutine function before")
 def test_the_stop_watch_drives_a_future_as_it_drives_a_coroutine():
-    told = []
+    runtime = AgentRuntime()
+    runtime.register_provider(
+        Provider("FUTURE", inspect.markcoroutinefunction(lambda: asyncio.ensure_future(answers())))
+    )
+    for _ in range(2):
+        state = runtime.compose("hello")
+        assert state.text == "answered"
+        assert state.report["FUTURE"].blocked_ms > 0
 
-    async def main():
-        return await timed(asyncio.ensure_future(answers()), lambda *given: told.append(given))
 
-    assert asyncio.run(main()) == "answered"
-    ((held_ns, suspended),) = told
-    assert suspended
-    assert held_ns > 0
+def test_a_get_that_raises_before_it_gives_anything_to_await_is_timed_and_told():
+    def refuses():
+        raise ValueError("not today")
+
+    mark = getattr(inspect, "markcoroutinefunction", lambda get: get)
+    runtime = AgentRuntime()
+    runtime.register_provider(Provider("REFUSES", mark(refuses)))
+    for _ in range(2):
+        state = runtime.compose("hello")
+        assert str(state.errors["REFUSES"]) == "not today"
+        assert state.report["REFUSES"].blocked_ms >= 0
