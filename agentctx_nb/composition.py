@@ -16,7 +16,6 @@ from agentctx_nb.errors import (
 )
 from agentctx_nb.execution import Run
 from agentctx_nb.freeze import copy_containers
-from agentctx_nb.hook import ask_hook
 from agentctx_nb.model import Memory, as_message, seal
 from agentctx_nb.names import shown
 from agentctx_nb.provider import Part, read_result
@@ -24,7 +23,6 @@ from agentctx_nb.record import Record
 from agentctx_nb.running.driver import refuse_recursion
 from agentctx_nb.running.errand import end_with_its_thread
 from agentctx_nb.running.plan import Plan
-from agentctx_nb.secrecy.masked_errors import masked_error
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
 from agentctx_nb.state import EMPTY_STATE, ProviderEntry, State, dependency_state, fold
 
@@ -63,11 +61,13 @@ async def compose(
     if previous is None and refresh is None:
         selection, plan = _choose(runtime, snapshot, message, include, only)
         if runtime.select is not None:
+            from agentctx_nb.hook import ask_hook
+
             began_ns = now_ns()
             wanted = await ask_hook(runtime, selection.decisions, message, seconds=timeout)
             if wanted is not None:
                 selection = apply_edits(selection, snapshot, wanted=wanted, only=only and include is not None)
-                selection, plan = _planned(selection, snapshot)
+                plan = Plan(selection.entries)
             if timeout is not None:
                 left = max(timeout - (now_ns() - began_ns) / 1e9, SHORTEST_SECONDS)
     else:
@@ -119,15 +119,8 @@ def _choose(
         selection = select(snapshot, include=include, only=only, woken=woken)
         if len(snapshot.plans) >= MOST_PLANS:
             snapshot.plans.clear()
-        chosen = snapshot.plans[key] = _planned(selection, snapshot)
+        chosen = snapshot.plans[key] = selection, Plan(selection.entries)
     return chosen
-
-
-def _planned(selection: Selection, snapshot: Snapshot) -> tuple[Selection, Plan]:
-    """Return the plan of a selection, which also tells the names in ``after=`` that nobody registered."""
-    entries = selection.entries(snapshot)
-    needed = {name for entry in entries for name in entry.provider.after}
-    return selection._replace(awaited=unknown_names(needed, snapshot)), Plan(entries)
 
 
 def _choose_again(
@@ -158,8 +151,8 @@ def _choose_again(
         else:
             reason = row.reason if row else "skipped: not in the previous state"
             decisions.append(Decision(entry.name, False, reason))
-    selection = Selection(tuple(decisions), unknown_names(again, snapshot))
-    selection, plan = _planned(selection, snapshot)
+    selection = Selection(tuple(decisions), unknown_names(again, snapshot), snapshot)
+    plan = Plan(selection.entries)
     rerun = {i for i, name in enumerate(plan.names) if name in again or name not in before}
     grown = True
     while grown:
@@ -255,6 +248,8 @@ def _all_together(
     state: State, unknown: Mapping[str, tuple[str, ...]], mask: Callable[[str], str]
 ) -> ExceptionGroup[Exception]:
     """Return all that went wrong as one exception, with no secret in what a traceback prints of it."""
+    from agentctx_nb.secrecy.masked_errors import masked_error
+
     errors: list[Exception] = [UnknownProviderError(name, near) for name, near in unknown.items()]
     errors.extend(state.errors.values())
     said = [f"unknown {name}" for name in unknown]

@@ -151,15 +151,15 @@ class Record:
             rows.append(ReportRow(**row) if error is None else ReportRow(**row).placed(place_of(error)))
         total = (self.ended_ns - self.run.began_ns) / 1e6
         unknown = {**self.selection.awaited, **self.selection.unknown}
-        awaited = self._awaited_by(self.selection, self.snapshot)
+        awaited = self._awaited_by(self.selection)
         return Report(tuple(rows), unknown, counter_name, total, self.mask, awaited)
 
     @staticmethod
-    def _awaited_by(selection: Selection, snapshot: Snapshot) -> dict[str, tuple[str, ...]]:
+    def _awaited_by(selection: Selection) -> dict[str, tuple[str, ...]]:
         """Map each unknown name in ``after=`` to the providers of this composition that have it there."""
         waits = [
             (entry.name, entry.provider.after)
-            for entry in (selection.entries(snapshot) if selection.awaited else ())
+            for entry in (selection.entries if selection.awaited else ())
             if entry.provider.after
         ]
         return {name: tuple(one for one, after in waits if name in after) for name in selection.awaited}

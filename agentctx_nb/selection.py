@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentctx_nb.errors import DefinitionTypeError, nearest_to_each
@@ -65,19 +64,25 @@ class Match:
         return f"Match(woken={self.woken!r}{missed})"
 
 
-class Selection(NamedTuple):
+class Selection:
     """One decision per registered provider in text order, and the names nobody registered.
 
-    ``unknown`` are those somebody asked for, ``awaited`` those in ``after=``; each with near names.
+    ``unknown`` are those somebody asked for, ``awaited`` those in ``after=`` of one that runs; each with near names.
     """
 
-    decisions: tuple[Decision, ...]
-    unknown: Mapping[str, tuple[str, ...]]
-    awaited: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    # Written out: a NamedTuple would be compiled at every start of an interpreter.
+    __slots__ = ("awaited", "decisions", "entries", "unknown")
 
-    def entries(self, snapshot: Snapshot) -> tuple[Registered, ...]:
-        """Return the entries of ``snapshot`` that run."""
-        return tuple(e for e, d in zip(snapshot.entries, self.decisions, strict=True) if d.runs)
+    def __init__(
+        self, decisions: tuple[Decision, ...], unknown: Mapping[str, tuple[str, ...]], snapshot: Snapshot
+    ) -> None:
+        self.decisions = decisions
+        self.unknown = unknown
+        self.entries: tuple[Registered, ...] = tuple(
+            entry for entry, decision in zip(snapshot.entries, decisions, strict=True) if decision.runs
+        )
+        needed = {name for entry in self.entries for name in entry.provider.after}
+        self.awaited: Mapping[str, tuple[str, ...]] = unknown_names(needed, snapshot)
 
 
 def names_of(given: Any, *, of: str = "include_list") -> frozenset[str] | None:
@@ -124,7 +129,7 @@ def select(
         )
         for entry in snapshot.entries
     )
-    return Selection(decisions, unknown_names(named, snapshot))
+    return Selection(decisions, unknown_names(named, snapshot), snapshot)
 
 
 def decide(provider: Provider, *, named: bool, only: bool, hits: tuple[str, ...]) -> Decision:
@@ -168,4 +173,4 @@ def apply_edits(
         else:
             edited.append(decision)
     unknown = {**selection.unknown, **unknown_names(wanted, snapshot)}
-    return Selection(tuple(edited), unknown)
+    return Selection(tuple(edited), unknown, snapshot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.caution import caution
 from agentctx_nb.errors import DefinitionTypeError, SettingError, theirs
@@ -26,10 +26,14 @@ __all__ = ["Settings"]
 _SWITCHES = {"true": True, "false": False}
 
 
-class _Found(NamedTuple):
-    value: Any
-    layer: str  # "secret", "setting", "environment", ".env" or "default"
-    hidden: bool  # it is a secret, or its name says so
+class _Found:
+    # Written out: a NamedTuple would be compiled at every start of an interpreter.
+    __slots__ = ("hidden", "layer", "value")
+
+    def __init__(self, value: Any, layer: str, *, hidden: bool) -> None:
+        self.value = value
+        self.layer = layer  # "secret", "setting", "environment", ".env" or "default"
+        self.hidden = hidden  # it is a secret, or its name says so
 
 
 class Settings:
@@ -208,16 +212,16 @@ class Settings:
         """Yield the value of ``key`` in each layer that has one, the first first."""
         for layer, values in (("secret", self._secrets), ("setting", self._settings)):
             if values.get(key) is not None:
-                yield _Found(values[key], layer, layer == "secret" or names_a_secret(key))
+                yield _Found(values[key], layer, hidden=layer == "secret" or names_a_secret(key))
         value = self._from_environment(key)
         if value is not None:
-            yield _Found(value, "environment", names_a_secret(key))
+            yield _Found(value, "environment", hidden=names_a_secret(key))
         for name in dict.fromkeys([*(prefix + key for prefix in self._prefixes), key]):
             if name in self._env_file:
-                yield _Found(self._env_file[name], ".env", names_a_secret(key))
+                yield _Found(self._env_file[name], ".env", hidden=names_a_secret(key))
                 break
         if self._defaults.get(key) is not None:
-            yield _Found(self._defaults[key], "default", names_a_secret(key))
+            yield _Found(self._defaults[key], "default", hidden=names_a_secret(key))
 
     def _keys(self) -> list[str]:
         keys = {
