@@ -26,7 +26,7 @@ _SHADES = (
     "158, 157, 36",
     "141, 110, 99",
 )
-_PRE = "white-space: pre-wrap; overflow-wrap: break-word; margin: 0 0 0.3em; padding: 0.3em 0.7em"
+_PRE = "font-family: monospace; white-space: pre-wrap; overflow-wrap: break-word; margin: 0 0 0.3em; padding: 0.3em 0.7em"
 _FEWEST_KEPT = 60  # characters of a part that is cut
 _PIECES = (100, 50, 20, 8)  # how many parts, and in all how many characters, until it fits
 _CHARACTERS = (LIMITS.text, LIMITS.text // 2, LIMITS.text // 4)

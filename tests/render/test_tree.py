@@ -262,6 +262,7 @@ _KEPT = {
     "background-color": r"rgba\(\d{1,3}, \d{1,3}, \d{1,3}, 0\.\d+\)",
     "border": r"1px solid rgba\(128, 128, 128, 0\.\d+\)",
     "cursor": "pointer",
+    "font-family": "monospace",
     "line-height": r"\d\.?\d*",
     "margin": _EMS,
     "overflow-wrap": "break-word",
