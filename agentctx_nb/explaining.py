@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.names import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterator
 
     from agentctx_nb.model import Memory
     from agentctx_nb.render.table import Table
 
-__all__ = ["Candidate", "SearchExplanation", "first_that", "judge"]
+__all__ = ["Candidate", "SearchExplanation", "first_that", "rejected"]
 
 _LOOKED_AT = (200, 2_000, 50_000)  # rows; of a larger table the explanation says how far it looked
 
@@ -115,28 +115,26 @@ async def first_that(
     return found, _LOOKED_AT[-1]
 
 
-def judge(
-    ranked: list[Memory], *, room_id: str | None, threshold: float | None, count: int | None, near: int
+def rejected(
+    ranked: list[Memory],
+    kept: Collection[str | None],
+    *,
+    room_id: str | None,
+    threshold: float | None,
+    near: int,
 ) -> list[Candidate]:
-    """Give every memory of a search without a cut its verdict, keeping ``near`` of those not kept.
+    """Say of the first ``near`` memories of a search without a cut that are not among those ``kept`` why not.
 
-    ``ranked`` is best first and may hold rows of other rooms, which count for nothing.
+    ``kept`` are ids. ``ranked`` is best first and may hold rows of other rooms.
     """
     candidates: list[Candidate] = []
-    kept, others = 0, 0
     for memory in ranked:
-        verdict = "kept"
+        if memory.id in kept:
+            continue
+        verdict = "past the count"
         if room_id is not None and memory.room_id != room_id:
             verdict = "other room"
         elif threshold is not None and (memory.similarity or 0.0) < threshold:
             verdict = "below the threshold"
-        elif count is not None and kept >= count:
-            verdict = "past the count"
-        if verdict == "kept":
-            kept += 1
-        else:
-            others += 1
-            if others > near:
-                continue
         candidates.append(Candidate(memory, memory.similarity, verdict))
-    return candidates
+    return candidates[:near]

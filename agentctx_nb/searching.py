@@ -190,7 +190,7 @@ class Searching(Remembering):
         newest of this room without a vector. In a table of more than 50,000 rows the last two may not be
         found; its ``note`` then says how far it looked.
         """
-        from agentctx_nb.explaining import Candidate, SearchExplanation, first_that, judge
+        from agentctx_nb.explaining import Candidate, SearchExplanation, first_that, rejected
 
         with short_errors(self):
             wanted = await self._read_search(given, arguments, of="explain_search")
@@ -198,10 +198,15 @@ class Searching(Remembering):
             count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
             wanted["match_threshold"] = None
             wanted["mark"] = await self.mark_for(wanted["embedding"])
+            # What is kept is asked for as a search asks: where words count too, it need not stand first without a cut.
+            cut = wanted | {"match_threshold": threshold}
+            kept = await self.store.search_memories(**cut, room_id=room_id, count=count)
+            candidates = [Candidate(memory, memory.similarity, "kept") for memory in kept]
             most = None if count is None else count + NEAR_THE_CUT
             ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
-            rules = {"room_id": room_id, "threshold": threshold, "count": count}
-            candidates = judge(ranked, **rules, near=NEAR_THE_CUT)
+            ids = {memory.id for memory in kept}
+            rules = {"room_id": room_id, "threshold": threshold, "near": NEAR_THE_CUT}
+            candidates += rejected(ranked, ids, **rules)
             notes = []
             if room_id is not None:
                 others, looked_at = await first_that(
@@ -209,7 +214,7 @@ class Searching(Remembering):
                     lambda memory: memory.room_id != room_id,
                     enough=NEAR_THE_CUT,
                 )
-                candidates += judge(others, **rules, near=NEAR_THE_CUT)
+                candidates += rejected(others, ids, **rules)
                 if looked_at is not None:
                     notes.append(f"other rooms: the best {looked_at:,} rows")
             unfit = ("embedding", "query", "match_threshold", "approximate", "mark")

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 KEPT = Path(__file__).parents[1] / "build" / "bench"
+ROUNDS = "how often the contestants take turns (default: %(default)s)"
 HEAD = "| what | ours | beside | reached | must | aim | met | |\n|---|---:|---|---:|---:|---:|---|---|"
 
 
@@ -92,6 +93,15 @@ def machine() -> str:
     return ", ".join(parts)
 
 
+_left_out: list[str] = []
+
+
+def leave_out(what: str, how_to: str = "") -> None:
+    """Say that a peer, or a set, is not there and left out, now and below the table of all."""
+    _left_out.append(what)
+    print(f"{what} is not there and left out{'; ' if how_to else ''}{how_to}\n")
+
+
 def report(name: str, rows: list[Row], *, versions: str = "") -> None:
     """Print the table of one benchmark, and keep its rows for the table of all."""
     print("\n".join([HEAD, *(row.line() for row in rows)]))
@@ -102,7 +112,7 @@ def keep(name: str, rows: list[Row], *, versions: str = "") -> str:
     """Keep the rows of one benchmark for the table of all, and return what they were measured on."""
     foot = "; ".join(part for part in (versions, machine()) if part)
     KEPT.mkdir(parents=True, exist_ok=True)
-    kept = {"foot": foot, "rows": [asdict(row) for row in rows]}
+    kept = {"foot": foot, "rows": [asdict(row) for row in rows], "left_out": _left_out}
     (KEPT / f"{name}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
     return foot
 
@@ -118,7 +128,15 @@ def main() -> None:
     missed = [row.what for row in rows if row.met() == "no"]
     print("\n".join([HEAD, *(row.line() for row in rows), ""]))
     print("\n".join(f"- {name}: {kept['foot']}" for name, kept in found))
-    print(f"\nmissed: {'; '.join(missed) or 'nothing'}")
+    print(f"\nmissed: {'; '.join(missed) or 'nothing of what was measured'}")
+    unmeasured = [f"{name}: {', '.join(kept['left_out'])}" for name, kept in found if kept.get("left_out")]
+    if unmeasured:
+        print(f"left out, and so not measured: {'; '.join(unmeasured)}")
+    others = sorted(
+        {path.stem for path in Path(__file__).parent.glob("*.py")} - {name for name, _ in found} - {"goals"}
+    )
+    if others:
+        print(f"not run: {', '.join(others)}")
 
 
 if __name__ == "__main__":

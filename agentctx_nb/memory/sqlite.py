@@ -265,7 +265,10 @@ class SqliteStore:
         """Finish what is being written and let go of the file; a second time does nothing."""
         if not self._closed:
             self._closed = True
-            await asyncio.gather(self._reader.close(), self._writer.close())
+            # One after the other: only the last to let go moves what was written ahead into the file, and of two
+            # at the same moment neither is.
+            await self._reader.close()
+            await self._writer.close()
             self._index.forget()
 
     def _check_open(self) -> None:

@@ -115,9 +115,10 @@ def core_is_free() -> bool:
 
     The load counts the thread that asks too, up to 1 where it has searched for a while: hence half a core, not one.
     """
-    if not (hasattr(os, "getloadavg") and hasattr(os, "sched_getaffinity")):
+    if not hasattr(os, "getloadavg"):
         return False
-    return os.getloadavg()[0] + 0.5 < len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return os.getloadavg()[0] + 0.5 < cores
 
 
 @cache

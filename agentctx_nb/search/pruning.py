@@ -121,7 +121,7 @@ def search_pruned(
         return False
     bounds = _Bounds(blocks, projection, sizes)
     if allowed is not None:
-        np.copyto(bounds.numbers, SILENT, where=~allowed.reshape(bounds.numbers.shape))
+        np.copyto(bounds.numbers, -np.inf, where=~allowed.reshape(bounds.numbers.shape))
     if best.open:
         _aim(blocks, projection, best, bounds, sizes)
     reaching = bounds.reaching(best.cut)

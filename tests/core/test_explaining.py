@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from agentctx_nb import AgentRuntime, Memory, explaining
 from tests.hostile import SECRET, problems
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(coroutine):
@@ -98,3 +101,30 @@ def test_printed_it_is_a_table_without_secrets():
     assert bundle["text/plain"] == text
     for kind, form in bundle.items():
         assert not problems(form, kind)
+
+
+QUESTIONS = (
+    "Can one provider wait for the result of another?",
+    "How do I make a provider run only when a keyword is in the message?",
+    "Where are secrets hidden?",
+    "What is the capital of Mongolia?",
+)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, None])
+def test_what_is_kept_is_what_the_search_returns_where_words_count_too(count):
+    async def main():
+        runtime = AgentRuntime("q")
+        await runtime.learn(ROOT / "docs")
+        wanted = {"table_name": "documents", "room_id": "q", "match_threshold": "auto", "match_count": count}
+        for question in QUESTIONS:
+            found = await runtime.search_memories(**wanted, query=question)
+            explanation = await runtime.explain_search(**wanted, query=question)
+            assert [c.memory.id for c in explanation.kept] == [memory.id for memory in found]
+            others = [c for c in explanation if c.verdict != "kept"]
+            cut = explanation.threshold
+            assert {c.verdict for c in others if c.similarity < cut} <= {"below the threshold"}
+            assert {c.verdict for c in others if c.similarity >= cut} <= {"past the count"}
+            assert len({c.memory.id for c in explanation}) == len(explanation)
+
+    run(main())

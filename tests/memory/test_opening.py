@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agentctx_nb import AgentRuntime
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.memory import InProcessStore, StoreError, open_store
 from agentctx_nb.memory.sqlite import SqliteStore
+from agentctx_nb.memory.sqlite_thread import SqliteThread
 from agentctx_nb.model import Memory
 
 
@@ -117,3 +120,24 @@ def test_a_name_of_bytes_that_are_no_text_is_a_name(tmp_path):
 def test_what_is_no_store_is_refused(store):
     with pytest.raises(DefinitionTypeError, match="store is a"):
         open_store(store)
+
+
+def test_what_is_closed_is_one_file_with_all_of_it(tmp_path, monkeypatch):
+    let_go, inside, most = SqliteThread._let_go, [], []
+
+    def slowly(thread):  # two connections that close at the same moment both leave the file to the other
+        inside.append(thread)
+        most.append(len(inside))
+        time.sleep(0.02)
+        let_go(thread)
+        inside.remove(thread)
+
+    async def written():
+        async with AgentRuntime("z", store=str(tmp_path / "agent.db")) as runtime:
+            await runtime.learn(Path(__file__).parents[2] / "docs")
+            await runtime.search_memories(table_name="documents", query="shop", match_count=1)
+
+    monkeypatch.setattr(SqliteThread, "_let_go", slowly)
+    asyncio.run(written())
+    assert most == [1, 1]
+    assert [left.name for left in tmp_path.iterdir()] == ["agent.db"]
