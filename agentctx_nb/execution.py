@@ -24,11 +24,10 @@ from agentctx_nb.errors import ProviderCancelledError, without_our_frames
 from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
 from agentctx_nb.running.alarm import Alarm
-from agentctx_nb.running.calls import prepared
+from agentctx_nb.running.calls import prepared, stop_watched
 from agentctx_nb.running.clean_up import wait_for_clean_up
 from agentctx_nb.running.deadlines import settle, settle_late
 from agentctx_nb.running.driver import Driver, composing
-from agentctx_nb.running.stopwatch import stop_watched
 from agentctx_nb.running.watchdog import name_slow
 
 if TYPE_CHECKING:

@@ -178,7 +178,7 @@ class Searching(Remembering):
             mark = await self.mark_for(wanted["embedding"])
             hits = await self.store.search_memories(**wanted, mark=mark)
             if not hits:
-                await self._say_if_misnamed(wanted["table_name"])
+                await self.say_if_misnamed(wanted["table_name"])
             return hits
 
     async def explain_search(
@@ -228,7 +228,7 @@ class Searching(Remembering):
             if looked_at is not None:
                 notes.append(f"no embedding: the newest {looked_at:,} rows")
             if not candidates:
-                await self._say_if_misnamed(wanted["table_name"])
+                await self.say_if_misnamed(wanted["table_name"])
             return SearchExplanation(
                 tuple(candidates), threshold, threshold_from, self.mask, "; ".join(notes)
             )
@@ -316,7 +316,7 @@ class Searching(Remembering):
                 else:
                     self._thresholds.clear()
                     if not vectors:
-                        await self._say_if_misnamed(table_name)
+                        await self.say_if_misnamed(table_name)
                     return len(vectors)
 
     async def _read_search(
@@ -333,7 +333,7 @@ class Searching(Remembering):
             wanted["embedding"] = await self.embed(query)
         return wanted
 
-    async def _say_if_misnamed(self, table_name: str) -> None:
+    async def say_if_misnamed(self, table_name: str) -> None:
         """Log that a table holds nothing where another one does, and what the nearest name is."""
         tables = (await self.store.stats()).memories
         if table_name in tables or not tables:

@@ -19,6 +19,10 @@ async def _facts(runtime: Any, message: Memory) -> ProviderResult:
         return ProviderResult()
     facts = await runtime.get_memories(table_name="facts", room_id=message.room_id, count=_COUNT)
     if not facts:
+        own = await runtime.get_memories(table_name="facts", room_id=runtime.agent_id, count=1)
+        if own:  # where `remember` puts what it is given no room for
+            said = "FACTS: room %r of table 'facts' holds nothing; what is in room %r, the agent's own, is not for it"
+            runtime.logger.info(said, message.room_id, runtime.agent_id)
         return ProviderResult()
     lines = [f"- {fact.content.text}" for fact in facts if fact.content.text]
     text = "\n".join(["Known facts:", *lines]) if lines else ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentctx_nb.execution import Run
     from agentctx_nb.provider import Call, Part
 
-__all__ = ["prepared"]
+__all__ = ["prepared", "stop_watched"]
 
 
 def prepared(run: Run, i: int) -> Call:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from agentctx_nb import AgentRuntime, DefinitionError, DefinitionTypeError, Memory
+from agentctx_nb.library import FACTS
 from tests.core.compass import ANGLES, Compass
 
 
@@ -339,3 +340,28 @@ def test_learn_of_a_runtime_shows_the_options_and_defaults_of_the_module_s():
     assert {
         name: p.default for name, p in signature(AgentRuntime.learn).parameters.items() if name != "self"
     } == wanted
+
+
+def test_remembering_in_a_table_that_is_written_like_another_says_so(caplog):
+    runtime = AgentRuntime()
+
+    async def main():
+        await runtime.remember("Ada drinks tea.", "facts")
+        caplog.clear()
+        return await runtime.remember("Ada drinks coffee.", "fact")
+
+    assert run(main()).is_new
+    assert "table 'fact' holds nothing; did you mean 'facts'?" in caplog.text
+
+
+def test_facts_that_are_in_the_agents_own_room_are_named_where_the_room_has_none(caplog):
+    runtime = AgentRuntime()
+    runtime.register_provider(FACTS)
+
+    async def main():
+        await runtime.remember("Ada drinks tea.")
+        return await runtime.compose_state(Memory("What does Ada drink?", room_id="lobby"))
+
+    with caplog.at_level("INFO"):
+        assert run(main()).text == ""
+    assert f"room 'lobby' of table 'facts' holds nothing; what is in room {runtime.agent_id!r}" in caplog.text
