@@ -92,13 +92,12 @@ class Best:
         rows = self.rows[0] if len(self.rows) == 1 else np.concatenate(self.rows)
         scores = self.scores[0] if len(self.scores) == 1 else np.concatenate(self.scores)
         kept = scores >= self.cut
-        rows, scores = rows[kept], scores[kept]
+        rows, scores = rows[kept], np.minimum(scores[kept], np.float32(1))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
         near = scores[:-1] - scores[1:] < NEAR
         if near.any():
             rows, scores = _again(rows, scores, near, query, vectors)
-        scores = np.minimum(scores, np.float32(1))
         if self.threshold is not None:
             reached = int(np.count_nonzero(scores >= self.threshold))
             rows, scores = rows[:reached], scores[:reached]
@@ -125,6 +124,9 @@ def _again(
     first = np.concatenate([[True], ~same])
     exact = exact[first][np.cumsum(first) - 1]
     rows, scores = rows.copy(), scores.copy()
-    rows[at], scores[at] = again, exact
+    rows[at], scores[at] = (
+        again,
+        np.minimum(exact, 1),
+    )  # before they are put in order: 1 is 1, rounding or not
     order = np.lexsort((rows, -scores))
     return rows[order], scores[order]

@@ -172,3 +172,38 @@ def test_the_usual_sizes_give_the_answers_of_a_full_scan(dim):
         ):
             store.check(answer, query, count, threshold)
             store.check(store.index.search(query, count=count, threshold=threshold), query, count, threshold)
+
+
+def _awkward(count=600, dim=40):
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((count, dim)).astype(np.float32)
+    apart = np.where(np.arange(count)[:, None] % 2, rows[:1], -rows[:1])
+    return {
+        "nearly equal": rows[:1] + np.float32(1e-6) * rows,
+        "antipodal": apart + np.float32(1e-3) * rows,
+        "one direction each": np.eye(dim, dtype=np.float32)[random.integers(0, dim, count)],
+        "mostly zero": np.where(random.random(count)[:, None] < 0.7, 0, rows).astype(np.float32),
+        "three dimensions": (rows[:, :3] @ random.standard_normal((3, dim))).astype(np.float32),
+        "nothing at first": np.concatenate([np.zeros((count, 30)), rows[:, :10]], axis=1).astype(np.float32),
+    }
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", _awkward())
+@pytest.mark.parametrize("few", [0.0, 1.0])
+def test_awkward_rows_are_found_as_others_are_and_without_a_warning(kind, few):
+    rows = _awkward()[kind]
+    sizes = Sizes(block=64, group=16, plain=64, first=8, second=6, third=8, step=4, per_search=4, few=few)
+    store = Store(rows.shape[1], sizes)
+    store.append(rows, one_by_one=False)
+    store.delete(np.arange(100))  # a whole block of them, and a part of the next
+    allowed = np.arange(len(rows)) % 3 > 0
+    queries = [rows[-1] if rows[-1].any() else rows.sum(axis=0), -rows[300:].sum(axis=0), np.eye(40)[39]]
+    for query in queries:
+        for count in COUNTS:
+            for threshold in THRESHOLDS:
+                store.check(
+                    store.index.search(query, count=count, threshold=threshold), query, count, threshold
+                )
+                answer = store.index.search(query, count=count, threshold=threshold, allowed=allowed)
+                store.check(answer, query, count, threshold, allowed)
