@@ -53,7 +53,9 @@ async def remember(runtime: Any, table_name: str, text: str, *, room_id: str | N
     name = str(uuid.uuid5(_NAMESPACE, f"{table_name}\x1f{room}\x1f{said}"))
     is_new = await runtime.get_memory_by_id(name) is None
     if is_new:
-        await runtime.say_if_misnamed(table_name)  # it is made all the same: every table begins empty
+        # Every table begins empty, so it is only told of. To ask for one row costs less than to count all tables.
+        if not await runtime.get_memories(table_name=table_name, count=1):
+            await runtime.say_if_misnamed(table_name)
         vector = await runtime.embed(text, kind="document")
         await runtime.create_memory(
             Memory(Content(text), room_id=room, id=name, embedding=vector), table_name

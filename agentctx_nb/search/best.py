@@ -124,9 +124,7 @@ def _again(
     first = np.concatenate([[True], ~same])
     exact = exact[first][np.cumsum(first) - 1]
     rows, scores = rows.copy(), scores.copy()
-    rows[at], scores[at] = (
-        again,
-        np.minimum(exact, 1),
-    )  # before they are put in order: 1 is 1, rounding or not
+    # At most 1 before they are put in order: what only rounding lifts above it is equal.
+    rows[at], scores[at] = again, np.minimum(exact, 1)
     order = np.lexsort((rows, -scores))
     return rows[order], scores[order]

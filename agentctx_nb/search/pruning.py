@@ -92,11 +92,11 @@ class PrunedBlock:
         rows[self.left[columns] == SILENT] = 0
         return rows
 
-    def scores(self, projection: Projection, near: ExactQuery, *, product: int) -> Floats:
-        """Return the scores of all rows; ``near`` is the query in the directions of the first piece."""
+    def scores(self, near: ExactQuery, others: Sequence[Floats], *, product: int) -> Floats:
+        """Return the scores of all rows: the query is ``near`` for the first piece, ``others`` for those after it."""
         scores, more = np.empty((2, len(self.left)), np.float32)
         self.near.products(near, scores)
-        for part, coefficients in zip(self.parts, projection.scores[1:], strict=True):
+        for part, coefficients in zip(self.parts, others, strict=True):
             multiply(part, coefficients, more, product=product)
             scores += more
         scores[self.left == SILENT] = SILENT
@@ -332,9 +332,10 @@ def search_all(
     allowed: Flags | None = None,
 ) -> None:
     """Hand ``best`` the scores of all rows: what is left to do where bounds exclude nothing."""
-    near = exact_query(projection.scores[0][:-1])
+    first_piece, *others = projection.scores
+    near = exact_query(first_piece[:-1])
     for number, block in enumerate(blocks):
-        scores = block.scores(projection, near, product=sizes.product)
+        scores = block.scores(near, others, product=sizes.product)
         start = number * sizes.block
         if allowed is not None:
             np.copyto(scores, SILENT, where=~allowed[start : start + sizes.block])

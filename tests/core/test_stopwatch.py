@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from agentctx_nb import AgentRuntime, Provider
+from agentctx_nb.running.stopwatch import stop_watched
 from tests.core.bounded import quick
 
 
@@ -38,8 +40,19 @@ def test_a_get_marked_as_a_coroutine_function_may_return_anything_that_can_be_aw
         assert state.text == "answered\nquick"
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="nothing can be marked as a coroutine function before")
 def test_the_stop_watch_drives_a_future_as_it_drives_a_coroutine():
+    run = SimpleNamespace(held_ns={}, plan=SimpleNamespace(quick=set()))
+
+    async def main():
+        return await stop_watched(run, 0, lambda *_: asyncio.ensure_future(answers()))(None, None, None)
+
+    assert asyncio.run(main()) == "answered"
+    assert run.held_ns[0] > 0
+    assert not run.plan.quick  # it had suspended
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="nothing can be marked as a coroutine function before")
+def test_a_get_that_returns_a_future_is_timed():
     runtime = AgentRuntime()
     runtime.register_provider(
         Provider("FUTURE", inspect.markcoroutinefunction(lambda: asyncio.ensure_future(answers())))

@@ -75,9 +75,8 @@ def test_a_saved_notebook_holds_no_secret(tmp_path):
     notebook, saved = run(tmp_path, CELLS)
     for cell, source in zip(notebook.cells, CELLS, strict=True):
         kinds = {output.output_type for output in cell.outputs}
-        if source.startswith(
-            "await"
-        ):  # an exception group: newer versions of IPython print it, and report no error
+        # An exception group: newer versions of IPython print it, and report no error.
+        if source.startswith("await"):
             assert kinds & {"error", "stream"}, source
             continue
         assert ("error" in kinds) is any(word in source for word in FAILING), source
