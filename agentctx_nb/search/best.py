@@ -1,7 +1,8 @@
 """The best rows so far: what a score must reach to matter, and the order of the answers.
 
-Scores that differ by less than float32 rounding are looked at again in float64, so that rows that are equal have
-equal scores and stand in the order of their numbers, wherever each of them is kept.
+Scores that differ by less than float32 rounding, or lie so close to the threshold, are looked at again in float64.
+So rows that are equal have equal scores and stand in the order of their numbers, wherever each of them is kept, and
+rounding decides about no threshold.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from agentctx_nb.search.products import Floats, Rows
+
+    Doubles = NDArray[np.float64]
 
 __all__ = ["Best"]
 
+TINY = 1e-30  # no row is so short, unless it is zero
 LOWEST = -2.0  # below every cosine and above what silent rows get
 NEAR = 2e-6  # scores closer than this may be equal
-SAME = 1e-6  # rows and float64 scores closer than this are equal
-MOST_AGAIN = 4096  # scores looked at again; beyond that many, equal rows of one block still have equal scores
+SAME = 1e-6  # float64 scores of equal rows are closer than this ...
+BESIDE = 2.5e-6  # ... and so are these rows: encoding moves each by half as much at most
+MOST_AGAIN = 4096  # scores compared with each other again; where more are near, equal rows of one block have equal ones
 
 
 class Best:
@@ -95,9 +102,13 @@ class Best:
         rows, scores = rows[kept], np.minimum(scores[kept], np.float32(1))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
-        near = scores[:-1] - scores[1:] < NEAR
-        if near.any():
-            rows, scores = _again(rows, scores, near, query, vectors)
+        again = self._near(scores)
+        if len(again):
+            for start in range(0, len(again), MOST_AGAIN):
+                some = again[start : start + MOST_AGAIN]
+                scores[some] = _cosines(vectors(rows[some]).astype(np.float64), query.astype(np.float64))
+            order = np.lexsort((rows, -scores))
+            rows, scores = rows[order], scores[order]
         if self.threshold is not None:
             reached = int(np.count_nonzero(scores >= self.threshold))
             rows, scores = rows[:reached], scores[:reached]
@@ -105,26 +116,41 @@ class Best:
             rows, scores = rows[: self.count], scores[: self.count]
         return rows, scores
 
+    def _near(self, scores: Floats) -> Rows:
+        """Return where ``scores`` (highest first) are near another one or the threshold."""
+        near = np.zeros(len(scores), np.bool_)
+        close = scores[:-1] - scores[1:] < NEAR
+        near[:-1] = close
+        near[1:] |= close
+        if np.count_nonzero(near) > MOST_AGAIN:
+            near[:] = False
+        if self.threshold is not None:
+            near |= np.abs(scores - np.float32(self.threshold)) < NEAR
+        return near.nonzero()[0]
 
-def _again(
-    rows: Rows, scores: Floats, near: np.ndarray, query: Floats, vectors: Callable[[Rows], Floats]
-) -> tuple[Rows, Floats]:
-    """Order ``rows`` again after a closer look at scores that have a ``near`` neighbour."""
-    touched = np.zeros(len(rows), np.bool_)
-    touched[:-1] |= near
-    touched[1:] |= near
-    at = np.flatnonzero(touched)
-    if len(at) > MOST_AGAIN:
-        return rows, scores
-    found = vectors(rows[at]).astype(np.float64)
-    exact = found @ query.astype(np.float64)
-    order = np.lexsort((rows[at], -exact))
-    found, exact, again = found[order], exact[order], rows[at][order]
-    same = (exact[:-1] - exact[1:] < SAME) & (np.abs(found[:-1] - found[1:]).max(axis=1, initial=0.0) < SAME)
-    first = np.concatenate([[True], ~same])
-    exact = exact[first][np.cumsum(first) - 1]
-    rows, scores = rows.copy(), scores.copy()
-    # At most 1 before they are put in order: what only rounding lifts above it is equal.
-    rows[at], scores[at] = again, np.minimum(exact, 1)
-    order = np.lexsort((rows, -scores))
-    return rows[order], scores[order]
+
+def _cosines(rows: Doubles, query: Doubles) -> Doubles:
+    """Return the cosines of ``rows`` with ``query``, at most 1, the same for rows that are equal but for rounding.
+
+    Equal rows lie side by side along any direction. Each row that is still alone takes in those beside it: it, not the
+    one before, is what they are compared with, so a chain of rows that each resemble the next does not become one.
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows) * query.dot(query))
+    cosines: Doubles = np.minimum(rows @ query / np.maximum(lengths, TINY), 1)
+    direction = np.cos(np.arange(1, len(query) + 1))
+    along = rows @ (direction / np.sqrt(direction.dot(direction)))
+    order = np.argsort(along, kind="stable")
+    along = along[order]
+    ends = along.searchsorted(along + BESIDE)
+    alone = np.ones(len(rows), np.bool_)
+    for at in (ends > np.arange(1, len(rows) + 1)).nonzero()[0].tolist():
+        if not alone[at]:
+            continue
+        beside = at + 1 + alone[at + 1 : ends[at]].nonzero()[0]
+        first, others = order[at], order[beside]
+        apart = rows[others] - rows[first]
+        equal = np.einsum("ij,ij->i", apart, apart) < BESIDE**2
+        equal &= np.abs(cosines[others] - cosines[first]) < SAME
+        cosines[others[equal]] = cosines[first]
+        alone[beside[equal]] = False
+    return cosines

@@ -7,8 +7,8 @@ search, so that no call has to rebuild anything at length. What is not encoded y
 from __future__ import annotations
 
 import threading
-from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,16 +20,27 @@ from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, 
 from agentctx_nb.search.pruning import PrunedBlock, search_all, search_pruned
 from agentctx_nb.search.rows import RowBlock
 from agentctx_nb.search.signs import Signs, search_signs, signs_for
-from agentctx_nb.search.vectors import as_flags, as_query, as_rows, as_vector
+from agentctx_nb.search.vectors import (
+    as_count,
+    as_flags,
+    as_query,
+    as_rows,
+    as_threshold,
+    as_vector,
+    whole_number,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["VectorIndex"]
 
 FLOAT32 = np.dtype(np.float32)
 LOSSES = 3  # searches of one kind that pruning did not help, before it is given up ...
 PAUSE = 32  # ... for so many searches
+TRIES = 3  # searches that a delete may disturb before deletes wait for one
+
+Answer = TypeVar("Answer")
 
 
 class VectorIndex:
@@ -60,6 +71,8 @@ class VectorIndex:
         self._tail = RowBlock(dim, self._sizes.block)
         self._count = 0
         self._deleted: set[int] = set()
+        self._deletes = 0  # deletes that have begun, by which a search knows that one came in between
+        self._no_deletes = threading.Lock()
         self._basis: Basis | None = None
         self._signs: Signs | None = None
         self._losses: dict[float | None, int] = {}
@@ -73,7 +86,7 @@ class VectorIndex:
             type(vector) is np.ndarray
             and vector.dtype is FLOAT32
             and vector.shape == self._shape
-            and isfinite(vector.dot(self._probe))
+            and isfinite(np.vdot(vector, self._probe))  # which, unlike dot, warns of nothing
         ):
             with self._lock:
                 tail = self._tail
@@ -145,8 +158,9 @@ class VectorIndex:
 
     def delete(self, row: int) -> None:
         """Let ``row`` never be found again; its number stays taken. A row may be deleted twice."""
-        with self._lock:
+        with self._no_deletes, self._lock:
             block, at = self._locate(row)
+            self._deletes += 1
             block.silence(at)
             self._deleted.add(row)
 
@@ -164,9 +178,10 @@ class VectorIndex:
             return found
 
     def _locate(self, row: int) -> tuple[PrunedBlock | RowBlock, int]:
+        row = whole_number(row, "a row")
         if not 0 <= row < self._count:
             raise errors.DefinitionError(f"there is no row {row}: rows 0 to {self._count - 1} were appended")
-        number, at = divmod(int(row), self._sizes.block)
+        number, at = divmod(row, self._sizes.block)
         if number < len(self._pruned):
             return self._pruned[number], at
         number -= len(self._pruned)
@@ -200,13 +215,34 @@ class VectorIndex:
         Up to ``count`` rows (all with None) whose cosine is at least ``threshold`` (any with None); of these only
         rows that ``allowed`` (one truth value for each row ever appended) lets through. Zero vectors and deleted
         rows are never found. ``approximate`` may miss a few rows and is about twice as fast where no threshold
-        helps.
+        helps; without ``count`` it changes nothing.
         """
         unit = as_query(query, self.dim)
-        best = self._best(count, threshold)
-        pruned, plain, basis = self._snapshot()
+        count, threshold = as_count(count), as_threshold(threshold)
         if unit is None or count == 0:
-            return best.answers(np.zeros(self.dim, np.float32), self._no_vectors)
+            return self._nothing()
+
+        def once() -> tuple[Rows, Floats]:
+            best = Best(count=count, threshold=threshold, margin=self._margin)
+            return self._search(unit, best, allowed, approximate=approximate and count is not None)
+
+        return self._undisturbed(once)
+
+    def _undisturbed(self, search: Callable[[], Answer]) -> Answer:
+        """Return what ``search`` finds where no row is deleted while it looks.
+
+        A row that raises the cutoff and then falls silent would leave an answer without it and without those below.
+        """
+        for _ in range(TRIES):
+            before = self._deletes
+            found = search()
+            if before == self._deletes:
+                return found
+        with self._no_deletes:
+            return search()
+
+    def _search(self, unit: Floats, best: Best, allowed: Any, *, approximate: bool) -> tuple[Rows, Floats]:
+        pruned, plain, basis = self._snapshot()
         flags = None
         if allowed is not None:
             total = plain[-1][0] + plain[-1][2] if plain else len(pruned) * self._sizes.block
@@ -268,37 +304,41 @@ class VectorIndex:
     ) -> list[tuple[Rows, Floats]]:
         """Return what ``search`` returns for each of ``queries``, n x ``dim``, in a fraction of the time."""
         units = as_rows(queries, self.dim)
+        count, threshold = as_count(count), as_threshold(threshold)
         block = RowBlock(self.dim, max(1, len(units)))
         block.take(units)
         block.settle()
-        units = block.rows[: block.filled]
-        bests = [self._best(count, threshold) for _ in range(len(units))]
+        answers = [self._nothing() for _ in units]
+        live = np.flatnonzero(~block.silent[: block.filled]).tolist() if count != 0 else []
+        if live:
+            units = block.rows[live]
+
+            def once() -> list[tuple[Rows, Floats]]:
+                bests = [Best(count=count, threshold=threshold, margin=self._margin) for _ in live]
+                return self._search_many(units, bests)
+
+            for at, answer in zip(live, self._undisturbed(once), strict=True):
+                answers[at] = answer
+        return answers
+
+    def _search_many(self, units: Floats, bests: list[Best]) -> list[tuple[Rows, Floats]]:
         pruned, plain, basis = self._snapshot()
-        live = np.flatnonzero(~block.silent[: block.filled]) if count != 0 else np.empty(0, np.int64)
-        if len(live):
-            chosen = [bests[at] for at in live]
-            for first, rows, filled in plain:
-                search_many_rows(rows, first, filled, units[live], chosen)
-            if basis is not None and pruned:
-                projections = [basis.project(units[at]) for at in live]
-                if threshold is None:
-                    search_many_all(pruned, projections, chosen)
-                else:
-                    search_many_pruned(pruned, projections, chosen, few=self._sizes.few_pairs)
+        for first, rows, filled in plain:
+            search_many_rows(rows, first, filled, units, bests)
+        if basis is not None and pruned:
+            projections = [basis.project(unit) for unit in units]
+            if bests[0].threshold is None:
+                search_many_all(pruned, projections, bests)
+            else:
+                search_many_pruned(pruned, projections, bests, few=self._sizes.few_pairs)
         return [
             best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
             for best, unit in zip(bests, units, strict=True)
         ]
 
-    def _best(self, count: int | None, threshold: float | None) -> Best:
-        if count is not None and count < 0:
-            raise errors.DefinitionError(f"count must be 0 or more, not {count}")
-        if threshold is not None and isnan(threshold):
-            raise errors.DefinitionError("threshold must be a number, not NaN")
-        return Best(count=count, threshold=threshold, margin=self._margin)
-
-    def _no_vectors(self, rows: Rows) -> Floats:
-        return np.empty((len(rows), self.dim), np.float32)
+    @staticmethod
+    def _nothing() -> tuple[Rows, Floats]:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 def _vectors(

@@ -48,7 +48,7 @@ class PrunedBlock:
     other piece, a row a line.
     """
 
-    __slots__ = ("basis", "codes", "left", "near", "parts")
+    __slots__ = ("any_silent", "basis", "codes", "left", "near", "parts")
 
     def __init__(self, rows: Floats, silent: Flags, basis: Basis) -> None:
         self.basis = basis
@@ -61,6 +61,7 @@ class PrunedBlock:
             left[number] = left[number + 1] + np.einsum("ij,ij->i", part, part)
         left = np.sqrt(left)
         left[1:, silent] = SILENT
+        self.any_silent = bool(silent.any())
         first = basis.pieces[0].end
         widths = [first, 1, *(piece.end - piece.start + 2 for piece in basis.pieces[1:])]
         # One array for all of it: large enough for large pages. It starts with a line of the cache.
@@ -80,6 +81,7 @@ class PrunedBlock:
     def silence(self, column: int) -> None:
         """Let a row never be found again."""
         self.left[column] = SILENT
+        self.any_silent = True
 
     def rotated(self, columns: Rows) -> Floats:
         """Return rows in principal directions, n x dim."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from agentctx_nb.search.basis import SILENT
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, where_set
 from agentctx_nb.search.pruning import add_where_reached, by_block, products_at
 
@@ -79,24 +80,26 @@ def search_signs(
     *,
     allowed: Flags | None = None,
 ) -> None:
-    """Hand ``best`` the rows of ``blocks`` (rows 0, 1, 2 and on, with codes) whose signs are nearest the query's."""
+    """Hand ``best``, which counts, the rows of ``blocks`` whose signs are nearest the query's.
+
+    The blocks have codes and hold the rows 0, 1, 2 and on.
+    """
+    assert best.count is not None
     sides = signs.sides(projection)
     differ = _differences(blocks, np.packbits(sides > 0).view(np.uint64)[:, None], sizes)
+    allowed = _unless_silent(blocks, allowed)
     if allowed is not None:
         np.copyto(differ, np.iinfo(differ.dtype).max, where=~allowed)
     sample = differ[:: max(1, len(differ) // SAMPLE)]
-    wanted = len(sample) * max(LEAST / len(differ), SHARE)
+    scored = max(LEAST_SCORED, SCORED * best.count)
+    wanted = len(sample) * max(max(LEAST, scored) / len(differ), SHARE)
     limit = int(np.searchsorted(np.bincount(sample).cumsum(), min(len(sample), wanted)))
     near: Rows = where_set(differ <= limit)
     if allowed is not None:
         near = near[allowed[near]]
     if not len(near):
         return
-    if not best.count:
-        bounds = products_at(blocks, near, 0, projection.steps[0], sizes)
-        add_where_reached(blocks, near, bounds, projection, best, sizes)
-        return
-    scored = min(len(near), max(LEAST_SCORED, SCORED * best.count))
+    scored = min(len(near), scored)
     agreement = _weighed(blocks, near, sides, sizes)
     near = np.sort(near[np.argpartition(agreement, len(near) - scored)[len(near) - scored :]])
     bounds = products_at(blocks, near, 0, projection.steps[0], sizes)
@@ -104,6 +107,14 @@ def search_signs(
     first[np.argsort(-bounds)[: 4 + best.count]] = True  # their scores decide about most of the others
     for these in (first, ~first):
         add_where_reached(blocks, near[these], bounds[these], projection, best, sizes)
+
+
+def _unless_silent(blocks: Sequence[PrunedBlock], allowed: Flags | None) -> Flags | None:
+    """Return ``allowed`` without the silent rows; None where that is all of them."""
+    if not any(block.any_silent for block in blocks):
+        return allowed
+    heard: Flags = np.concatenate([block.left != SILENT for block in blocks])
+    return heard if allowed is None else heard & allowed
 
 
 def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:

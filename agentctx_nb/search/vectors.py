@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from agentctx_nb import errors
 if TYPE_CHECKING:
     from agentctx_nb.search.products import Flags, Floats
 
-__all__ = ["as_flags", "as_query", "as_rows", "as_vector"]
+__all__ = ["as_count", "as_flags", "as_query", "as_rows", "as_threshold", "as_vector", "whole_number"]
 
 STEP = 4096
 
@@ -62,23 +63,23 @@ def as_query(value: Any, dim: int) -> Floats | None:
     """Return ``value`` with unit length, or None where it has no direction."""
     if type(value) is np.ndarray and value.dtype == np.float32 and value.shape == (dim,):
         given: Floats = value
-        span = math.sqrt(given.dot(given))
+        span = math.sqrt(np.vdot(given, given))  # which, unlike dot, does not warn where that is too much
         if 1e-10 < span < 1e10:  # which says that all its numbers are finite
             return given / np.float32(span)
     vector = as_vector(value, dim)
-    length = np.linalg.norm(vector)
-    if not 1e-10 < length < 1e10:
-        largest = np.abs(vector).max(initial=0.0)
-        if largest == 0:
-            return None
-        vector = vector / largest
-        length = np.linalg.norm(vector)
-    return vector / length
+    largest = np.abs(vector).max(initial=0.0)
+    if largest == 0:
+        return None
+    vector = vector / largest  # so that no square is too large or too small
+    unit: Floats = vector / np.linalg.norm(vector)
+    return unit
 
 
 def as_flags(value: Any, most: int, appended: int) -> Flags:
     """Return ``value`` as ``most`` truth values; rows past its end, appended meanwhile, are not allowed."""
     flags = np.asarray(value)
+    if flags.shape == (0,):
+        flags = flags.astype(np.bool_)
     if flags.dtype != np.bool_ or flags.ndim != 1:
         raise errors.DefinitionError(
             f"allowed must hold a truth value for each row, not an array of {flags.dtype} of shape {flags.shape}"
@@ -90,6 +91,43 @@ def as_flags(value: Any, most: int, appended: int) -> Flags:
     if len(flags) < most:
         return np.concatenate([flags, np.zeros(most - len(flags), np.bool_)])
     return flags[:most]
+
+
+def as_count(value: Any) -> int | None:
+    """Return ``value`` where it is a number of rows, or None for all of them."""
+    if value is None:
+        return None
+    count = whole_number(value, "count")
+    if count < 0:
+        raise errors.DefinitionError(f"count must be 0 or more, not {count}")
+    return count
+
+
+def as_threshold(value: Any) -> float | None:
+    """Return ``value`` where it is a number, or None; what no cosine reaches, or every one, as what is near to them.
+
+    >>> as_threshold(10**400), as_threshold(0.75)
+    (2.0, 0.75)
+    """
+    if value is None:
+        return None
+    try:
+        threshold = float(min(max(value, -2.0), 2.0))
+    except (TypeError, ValueError):
+        raise errors.DefinitionError(
+            f"threshold must be a number, as 0.75, not {type(value).__name__}"
+        ) from None
+    if math.isnan(threshold):
+        raise errors.DefinitionError("threshold must be a number, not NaN")
+    return threshold
+
+
+def whole_number(value: Any, what: str) -> int:
+    """Return ``value`` as an int where it is one, however it is written; ``what`` names it in the error."""
+    try:
+        return index(value)
+    except TypeError:
+        raise errors.DefinitionError(f"{what} must be a whole number, not {type(value).__name__}") from None
 
 
 def _numbers(value: Any) -> np.ndarray:

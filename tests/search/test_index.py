@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 from agentctx_nb.errors import DefinitionError
+from agentctx_nb.search import pruning
+from agentctx_nb.search.best import Best
 from agentctx_nb.search.index import VectorIndex
 from agentctx_nb.search.products import Sizes
 
@@ -201,6 +205,47 @@ def test_approximate_search_gives_exact_scores_of_near_rows():
     assert hits >= 0.98 * 200
 
 
+def _encode_signs(index):
+    """Search until all encoded rows have signs."""
+    while not index._pruned or index._pruned[-1].codes is None or index._waiting:
+        index.search(np.ones(index.dim), count=1, approximate=True)
+
+
+def test_approximate_search_finds_what_is_left_after_deletes_and_among_zeros():
+    index, exact = filled(2000, 64)
+    _encode_signs(index)
+    order = ranked(exact, exact[0])
+    for row in order[:1500]:
+        index.delete(row)
+    for allowed in (None, np.arange(2000) >= 0):
+        rows, _ = index.search(exact[0], count=4, allowed=allowed, approximate=True)
+        assert rows.tolist() == order[1500:1504]
+    index = VectorIndex(64, sizes=SMALL)
+    rows = np.zeros((2000, 64), np.float32)
+    rows[[5, 900]] = exact[[5, 900]]
+    index.append_many(rows)
+    _encode_signs(index)
+    assert index.search(exact[5], count=3, approximate=True)[0].tolist() == [5, 900]
+    for row in range(2000):
+        index.delete(row)
+    assert index.search(exact[5], count=3, approximate=True)[0].tolist() == []
+
+
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_approximate_search_without_a_count_gives_every_answer(threshold):
+    index, exact = filled(2000, 64)
+    expected = index.search(exact[3], threshold=threshold)[0].tolist()
+    assert len(expected) > 100
+    assert index.search(exact[3], threshold=threshold, approximate=True)[0].tolist() == expected
+
+
+def test_approximate_search_weighs_more_rows_where_more_are_asked_for():
+    index, exact = filled(4000, 64)
+    _encode_signs(index)
+    rows, _ = index.search(exact[9], count=1000, approximate=True)
+    assert len(set(rows.tolist()) & set(ranked(exact, exact[9])[:1000])) >= 980
+
+
 def test_approximate_search_works_with_more_signs_than_a_byte_counts():
     index, exact = filled(300, 320)
     rows, _ = index.search(exact[7], count=3, approximate=True)
@@ -232,6 +277,115 @@ def test_no_call_encodes_more_than_its_share():
     for vector in rows_of(32 * 6, 8, seed=1):
         index.append(vector)
     assert len(index._waiting) == SMALL.waiting
+
+
+def test_a_threshold_of_1_finds_the_row_itself_one_at_a_time_and_many_at_once():
+    index, exact = filled(300, 24)
+    queries = np.float32(3) * exact.astype(np.float32)
+    for row, (many, _) in enumerate(index.search_many(queries, threshold=1.0)):
+        assert index.search(queries[row], threshold=1.0)[0].tolist() == many.tolist() == [row]
+
+
+@pytest.mark.filterwarnings("error")
+def test_thresholds_beyond_all_cosines_are_numbers_as_others():
+    index, exact = filled(100)
+    for high in (1.5, 1e300, 10**400, float("inf"), np.float64(1e300)):
+        assert index.search(exact[0], threshold=high)[0].tolist() == []
+        assert index.search_many(exact[:1], threshold=high)[0][0].tolist() == []
+    for low in (-1.5, -1e300, -(10**400), -float("inf")):
+        assert index.search(exact[0], threshold=low)[0].tolist() == ranked(exact, exact[0])
+        assert index.search_many(exact[:1], threshold=low)[0][0].tolist() == ranked(exact, exact[0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_query_too_long_for_float32_to_square_is_one_as_others():
+    index, exact = filled(100)
+    query = (exact[4] * 1e30).astype(np.float32)
+    assert index.search(query, count=3)[0].tolist() == ranked(exact, exact[4])[:3]
+
+
+def _delete_once_at(monkeypatch, where, name, delete):
+    """Let ``delete`` run once, when ``name`` of ``where`` has been called; return a list that is empty from then on."""
+    real = getattr(where, name)
+    pending = [delete]
+
+    def called(*args, **named):
+        found = real(*args, **named)
+        if pending:
+            pending.pop()()
+        return found
+
+    monkeypatch.setattr(where, name, called)
+    return pending
+
+
+@pytest.mark.parametrize(
+    ("count", "name"),
+    [
+        *itertools.product([1, 3, None], ["where_set", "products_at", "add_where_reached"]),
+        *itertools.product([3], ["_aim", "scores_at"]),
+    ],
+)
+def test_a_delete_in_the_middle_of_a_search_takes_only_its_own_row(monkeypatch, name, count):
+    rows = rows_of(514, 16)  # two of them stay as they are, fewer than are asked for
+    rows[[130, 300]] = rows[77] + np.float32([[0.01], [0.02]]) * rows[[130, 300]]
+    index = VectorIndex(16, sizes=SMALL)
+    index.append_many(rows)
+    for _ in range(16):
+        index.search(rows[0], threshold=0.9)
+    assert len(index._pruned) == 16
+    exact = rows / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    threshold = 0.6 if count is None else None
+    order = index.search(exact[77], threshold=threshold)[0].tolist()
+    assert order[0] == 77
+    pending = _delete_once_at(monkeypatch, pruning, name, lambda: index.delete(77))
+    rows, scores = index.search(exact[77], count=count, threshold=threshold)
+    assert pending == []
+    assert rows.tolist() in (order[:count], order[1:][:count])
+    assert scores.tolist() == pytest.approx(exact[rows] @ exact[77], abs=3e-6)
+    assert index.search(exact[77], count=1)[0].tolist() == [order[1]]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_row_deleted_while_answers_are_put_in_order_is_not_among_them(monkeypatch, many):
+    index = VectorIndex(16, sizes=SMALL)
+    rows = rows_of(300, 16)
+    rows[100:103] = rows[55]
+    index.append_many(rows)
+    for _ in range(9):
+        index.search(rows[0], count=1)
+    pending = _delete_once_at(monkeypatch, Best, "_near", lambda: index.delete(101))
+    found, scores = index.search_many(rows[55:56], count=4)[0] if many else index.search(rows[55], count=4)
+    assert pending == []
+    assert found.tolist()[:3] == [55, 100, 102]
+    assert scores[:3].tolist() == [1, 1, 1]
+
+
+def test_deletes_that_never_cease_wait_for_a_search(monkeypatch):
+    index, exact = filled()
+    deleting = []
+
+    def delete(row):
+        thread = threading.Thread(target=index.delete, args=(row,))
+        thread.start()
+        thread.join(0.05)  # the last try of a search holds it up
+        deleting.append(thread)
+
+    tries = []
+    real = pruning.search_pruned
+
+    def search_pruned(*args, **named):
+        tries.append(len(tries))
+        delete(tries[-1])
+        return real(*args, **named)
+
+    monkeypatch.setattr("agentctx_nb.search.index.search_pruned", search_pruned)
+    rows, _ = index.search(exact[77], count=3)
+    assert rows.tolist() == ranked(exact, exact[77], keep=np.arange(500) > 2)[:3]
+    assert tries == [0, 1, 2, 3]
+    for thread in deleting:
+        thread.join()
+    assert len(index) == 496
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [1.0, 2.0, 3.0], np.ones((2, 2)), 5])
@@ -271,8 +425,21 @@ def test_other_mistakes_are_told():
         index.vector(-1)
     with pytest.raises(DefinitionError, match="count must be 0 or more, not -1"):
         index.search([1, 0], count=-1)
-    with pytest.raises(DefinitionError, match="threshold must be a number"):
+    with pytest.raises(DefinitionError, match=r"count must be a whole number, not float"):
+        index.search_many([[1, 0]], count=2.0)
+    for call in (index.delete, index.vector):
+        with pytest.raises(DefinitionError, match=r"a row must be a whole number, not float"):
+            call(0.5)
+    assert len(index) == 1
+    index.search([1, 0], count=np.int64(1), allowed=np.array([True]))
+    with pytest.raises(DefinitionError, match="threshold must be a number, not NaN"):
         index.search([1, 0], threshold=float("nan"))
+    with pytest.raises(DefinitionError, match=r"threshold must be a number, as 0.75, not str"):
+        index.search([1, 0], threshold="0.5")
+    assert VectorIndex(2).search([1, 0], allowed=[])[0].tolist() == []
+    with warnings.catch_warnings(), pytest.raises(DefinitionError, match=r"number 0 of row 0 is -inf"):
+        warnings.simplefilter("error")
+        index.append(np.array([-np.inf, np.inf], np.float32))
     with pytest.raises(DefinitionError, match="allowed holds 3 values, but only 1 rows"):
         index.search([1, 0], allowed=np.ones(3, bool))
     with pytest.raises(DefinitionError, match="a truth value for each row"):

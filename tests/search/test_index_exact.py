@@ -156,6 +156,46 @@ def test_equal_rows_have_equal_scores_wherever_they_are_kept(seed, dim, sizes):
         assert among == expected
 
 
+def _chain(count, apart, dim=2, before=()):
+    """Return rows each ``apart`` from the next, as an arc in a plane of ``dim`` dimensions."""
+    plane = np.linalg.qr(np.random.default_rng(dim).standard_normal((dim, 2)))[0]
+    angles = np.arange(count) * apart
+    return (np.stack([np.cos(angles), np.sin(angles)], axis=1) @ plane.T).astype(np.float32)
+
+
+@pytest.mark.parametrize("apart", [3e-7, 9e-7, 3e-6])
+@pytest.mark.parametrize(("dim", "others"), [(2, 0), (40, 0), (40, 9000)])
+def test_rows_that_each_resemble_the_next_keep_scores_of_their_own(dim, others, apart):
+    chain = _chain(3000, apart, dim)
+    more = np.random.default_rng(1).standard_normal((others, dim)).astype(np.float32)
+    store = Store(dim, Sizes())
+    store.append(np.concatenate([chain, more]), one_by_one=False)
+    query = chain[1500].astype(np.float64) + np.roll(chain[0], 1)
+    scores = store.exact @ (query / np.linalg.norm(query))
+    for count, threshold in ((1, None), (10, None), (None, float(scores[700]) + 4e-7), (None, None)):
+        store.check(store.index.search(query, count=count, threshold=threshold), query, count, threshold)
+        store.check(
+            store.index.search_many([query], count=count, threshold=threshold)[0], query, count, threshold
+        )
+
+
+def test_equal_rows_stand_together_though_others_have_their_score():
+    random = np.random.default_rng(0)
+    pair = np.array([[0.6, 0.8, 0], [0.6, 0, 0.8]], np.float32)
+    rows = pair[random.integers(0, 2, 400)]
+    index = VectorIndex(
+        3, sizes=Sizes(block=16, group=4, plain=32, first=1, second=1, sample=32, per_search=40)
+    )
+    index.append_many(rows)
+    turn = np.float32([1, 1e-8, -1e-8])  # between the scores of the two lies less than float32 tells
+    for _ in range(3):
+        found, scores = index.search(turn)
+        for kind in pair:
+            mine = (rows[found] == kind).all(axis=1)
+            assert len(set(scores[mine].tolist())) == 1
+            assert (np.diff(found[mine]) > 0).all()
+
+
 @pytest.mark.parametrize("dim", [64, 256])
 def test_the_usual_sizes_give_the_answers_of_a_full_scan(dim):
     random = np.random.default_rng(dim)
