@@ -221,7 +221,7 @@ class Run:
         started = self._started
         composing.set(driver)
         untouched = context.copy()
-        start = now_ns()
+        driver.began_ns = start = now_ns()
         try:
             for i, call in self._queue:
                 driver.at = i

@@ -333,7 +333,7 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
         if self._clock is None:
             return datetime.now(UTC)
         now = self._clock()
-        if not isinstance(now, datetime) or now.tzinfo is None:
+        if not isinstance(now, datetime) or now.utcoffset() is None:
             raise DefinitionTypeError(f"clock must return a timezone-aware datetime, not {shown(now)}")
         return now
 

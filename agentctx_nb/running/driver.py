@@ -19,11 +19,11 @@ __all__ = ["Driver", "composing", "refuse_recursion"]
 class Driver:
     """One task serving the providers of a run.
 
-    ``at`` is the index of the provider it is awaiting, -1 for none; ``exhausted`` says that it found
-    no more to take; ``abandoned`` that nobody waits for it any longer.
+    ``at`` is the index of the provider it is awaiting, -1 for none; ``began_ns`` is when the first of them
+    started; ``exhausted`` says that it found no more to take; ``abandoned`` that nobody waits for it any longer.
     """
 
-    __slots__ = ("abandoned", "at", "exhausted", "run", "task")
+    __slots__ = ("abandoned", "at", "began_ns", "exhausted", "run", "task")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -62,9 +62,11 @@ def served_here() -> Served | None:
         return None
     if not current.running:
         # Either one that was known as quick suspends now, or one that has ended left this code behind, and
-        # the driver is serving another. Next time it is told which.
-        current.run.plan.quick.discard(current.at)
-        return None
+        # the driver is serving another. Where there was none before, it is the first; next time it is told which.
+        run = current.run
+        run.plan.quick.discard(current.at)
+        if run.starts_ns[current.at] != current.began_ns:
+            return None
     return Served(current, current.at)
 
 

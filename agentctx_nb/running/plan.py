@@ -21,8 +21,8 @@ class Plan:
     special
         The places with a deadline or a ``ttl``, which need more than being awaited.
     quick
-        The places known to finish without suspending. They are awaited bare, the others under a
-        stop-watch that tells how long they held the event loop. It changes from run to run.
+        The places known to finish without suspending, none of them special. They are awaited bare, the
+        others under a stop-watch that tells how long they held the event loop. It changes from run to run.
     """
 
     __slots__ = ("calls", "dependents", "entries", "names", "needs", "quick", "special")

@@ -64,5 +64,5 @@ def _watched(
     finally:
         run.held_ns[i] = held + now_ns() - start
         composing.set(before)
-        if not suspended:
+        if not suspended and i not in run.plan.special:
             run.plan.quick.add(i)

@@ -274,11 +274,14 @@ async def composes_itself_in_a_task_when_asked(runtime, message):
     return (await asyncio.create_task(runtime.compose_state(message))).text
 
 
+@pytest.mark.parametrize("before", [0, 1])
 @pytest.mark.parametrize("ttl", [None, 60])
 @pytest.mark.parametrize(
     "get", [awaits_itself_when_asked, composes_itself_when_asked, composes_itself_in_a_task_when_asked]
 )
-def test_one_known_as_quick_that_composes_itself_after_all_is_an_error(get, ttl):
+def test_one_known_as_quick_that_composes_itself_after_all_is_an_error(get, ttl, before):
+    # A task says by its context only which driver started it. Where that has served others before, one of them may have
+    # left the task behind, so it may compose the provider a second time, which then is an error inside.
     code = (
         "import asyncio, sys; sys.path.insert(0, 'tests/core')\n"
         "from agentctx_nb import AgentRuntime, Provider\n"
@@ -289,10 +292,11 @@ def test_one_known_as_quick_that_composes_itself_after_all_is_an_error(get, ttl)
         "    return 'quick' if message.content.text == 'quick' else await get(runtime, message)\n"
         "async def main():\n"
         "    runtime = AgentRuntime()\n"
+        f"    for _ in range({before}): runtime.register_provider(Provider('QUICK', lambda: 'quick'))\n"
         f"    runtime.register_provider(Provider('LOOPS', maybe, ttl={ttl}))\n"
         "    for text in ('quick', 'quick', 'loop'):\n"
         "        await asyncio.wait_for(runtime.compose_state(text), 10)\n"
-        "    assert calls.count('loop') <= 2, calls\n"
+        f"    assert calls.count('loop') <= 1 + {before}, calls\n"
         "asyncio.run(main())"
     )
     done = subprocess.run(

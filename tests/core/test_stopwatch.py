@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -40,8 +41,21 @@ def test_a_get_marked_as_a_coroutine_function_may_return_anything_that_can_be_aw
         assert state.text == "answered\nquick"
 
 
+@pytest.mark.parametrize("options", [{"ttl": 60}, {"timeout": 5}, {"ttl": 60, "timeout": 5}, {}])
+def test_how_long_one_held_the_loop_is_told_in_every_run_alike(options):
+    async def get():
+        time.sleep(0.02)  # noqa: ASYNC251  it is what is told
+        return "answered"
+
+    runtime = AgentRuntime()
+    runtime.register_provider(Provider("HOLDS", get, **options))
+    runtime.register_provider(Provider("QUICK", quick))
+    for number in range(4):  # each message another, so that nothing is kept from the one before
+        assert runtime.compose(f"message {number}").report["HOLDS"].blocked_ms >= 20
+
+
 def test_the_stop_watch_drives_a_future_as_it_drives_a_coroutine():
-    run = SimpleNamespace(held_ns={}, plan=SimpleNamespace(quick=set()))
+    run = SimpleNamespace(held_ns={}, plan=SimpleNamespace(quick=set(), special=set()))
 
     async def main():
         return await stop_watched(run, 0, lambda *_: asyncio.ensure_future(answers()))(None, None, None)

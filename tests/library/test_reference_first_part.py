@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
 
 from agentctx_nb import library
+from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.library import (
     ADMIN_STATS,
     CURRENT_TIME,
@@ -76,6 +77,22 @@ def test_current_time_is_in_utc_wherever_the_clock_hangs():
     made = AgentRuntime(clock=lambda: berlin)
     made.register_provider(CURRENT_TIME)
     assert compose(made, CURRENT_TIME.name).text == "Current time: 2026-01-01T12:00:00.987Z"
+
+
+class Nowhere(tzinfo):
+    def utcoffset(self, moment):
+        return None
+
+
+@pytest.mark.parametrize(
+    "wrong", [datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=Nowhere()), 1767268800, None]
+)
+def test_a_clock_that_does_not_tell_where_it_hangs_is_refused(wrong):
+    made = AgentRuntime(clock=lambda: wrong)
+    made.register_provider(CURRENT_TIME)
+    with pytest.raises(DefinitionTypeError, match="clock must return a timezone-aware datetime, not"):
+        made.clock()
+    assert "clock must return" in str(made.compose("hello", [CURRENT_TIME.name]).errors[CURRENT_TIME.name])
 
 
 def test_user_profile(runtime):

@@ -1,47 +1,15 @@
-"""What an index does: numbering, copies, deletes, masks, errors; small blocks, so that every path is walked."""
+"""What an index does: numbering, copies, masks, errors; small blocks, so that every path is walked."""
 
 from __future__ import annotations
 
-import itertools
-import threading
 import warnings
 
 import numpy as np
 import pytest
 
 from agentctx_nb.errors import DefinitionError
-from agentctx_nb.search import pruning
-from agentctx_nb.search.best import Best
 from agentctx_nb.search.index import VectorIndex
-from agentctx_nb.search.products import Sizes
-
-SMALL = Sizes(
-    block=32, group=8, plain=64, product=500, first=4, second=3, third=4, step=2, sample=64, per_search=1, waiting=3,
-    shared=128,
-)  # fmt: skip
-
-
-def rows_of(count, dim, *, seed=0):
-    """Return rows with a falling spectrum, as texts have."""
-    random = np.random.default_rng(seed)
-    return (random.standard_normal((count, dim)) * np.arange(1, dim + 1) ** -0.5).astype(np.float32)
-
-
-def filled(count=500, dim=16, *, seed=0, settled=True):
-    """Return an index of ``count`` rows and the rows as float64 of unit length."""
-    rows = rows_of(count, dim, seed=seed)
-    index = VectorIndex(dim, sizes=SMALL)
-    index.append_many(rows)
-    for _ in range(settled * count // SMALL.block):
-        index.search(rows[0], count=1)
-    exact = rows.astype(np.float64)
-    return index, exact / np.linalg.norm(exact, axis=1, keepdims=True)
-
-
-def ranked(exact, query, *, keep=None):
-    scores = exact @ (query / np.linalg.norm(query))
-    order = np.lexsort((np.arange(len(scores)), -scores))
-    return [int(row) for row in order if keep is None or keep[row]]
+from tests.search.indexes import SMALL, filled, ranked, rows_of
 
 
 def test_rows_are_numbered_as_they_come_and_numbers_are_not_used_again():
@@ -130,22 +98,6 @@ def test_a_count_of_zero_and_an_empty_index_give_nothing():
     assert index.append_many([]) == range(1, 1)
 
 
-def test_deleted_rows_are_not_found_encoded_or_not():
-    index, exact = filled(200, settled=False)
-    keep = np.ones(200, bool)
-    for turn, row in enumerate(range(0, 200, 7)):
-        index.delete(row)
-        keep[row] = False
-        query = exact[row]
-        assert index.search(query, count=5)[0].tolist() == ranked(exact, query, keep=keep)[:5]
-        assert len(index) == 199 - turn
-    assert index.search(exact[0])[0].tolist() == ranked(exact, exact[0], keep=keep)
-    index.delete(0)
-    assert len(index) == keep.sum()
-    with pytest.raises(DefinitionError, match="row 0 has been deleted"):
-        index.vector(0)
-
-
 def test_zero_vectors_are_kept_and_never_found():
     index = VectorIndex(2, sizes=SMALL)
     for number in range(200):
@@ -193,63 +145,6 @@ def test_rows_past_the_end_of_the_mask_are_not_allowed():
     index, exact = filled(100)
     allowed = np.ones(40, bool)
     assert sorted(index.search(exact[0], allowed=allowed)[0].tolist()) == list(range(40))
-
-
-def test_approximate_search_gives_exact_scores_of_near_rows():
-    index, exact = filled(2000, 64)
-    hits = 0
-    for row in range(0, 2000, 100):
-        rows, scores = index.search(exact[row], count=10, approximate=True)
-        assert np.abs(scores - exact[rows] @ exact[row]).max() < 3e-6
-        hits += len(set(rows.tolist()) & set(ranked(exact, exact[row])[:10]))
-    assert hits >= 0.98 * 200
-
-
-def _encode_signs(index):
-    """Search until all encoded rows have signs."""
-    while not index._pruned or index._pruned[-1].codes is None or index._waiting:
-        index.search(np.ones(index.dim), count=1, approximate=True)
-
-
-def test_approximate_search_finds_what_is_left_after_deletes_and_among_zeros():
-    index, exact = filled(2000, 64)
-    _encode_signs(index)
-    order = ranked(exact, exact[0])
-    for row in order[:1500]:
-        index.delete(row)
-    for allowed in (None, np.arange(2000) >= 0):
-        rows, _ = index.search(exact[0], count=4, allowed=allowed, approximate=True)
-        assert rows.tolist() == order[1500:1504]
-    index = VectorIndex(64, sizes=SMALL)
-    rows = np.zeros((2000, 64), np.float32)
-    rows[[5, 900]] = exact[[5, 900]]
-    index.append_many(rows)
-    _encode_signs(index)
-    assert index.search(exact[5], count=3, approximate=True)[0].tolist() == [5, 900]
-    for row in range(2000):
-        index.delete(row)
-    assert index.search(exact[5], count=3, approximate=True)[0].tolist() == []
-
-
-@pytest.mark.parametrize("threshold", [None, 0.1])
-def test_approximate_search_without_a_count_gives_every_answer(threshold):
-    index, exact = filled(2000, 64)
-    expected = index.search(exact[3], threshold=threshold)[0].tolist()
-    assert len(expected) > 100
-    assert index.search(exact[3], threshold=threshold, approximate=True)[0].tolist() == expected
-
-
-def test_approximate_search_weighs_more_rows_where_more_are_asked_for():
-    index, exact = filled(4000, 64)
-    _encode_signs(index)
-    rows, _ = index.search(exact[9], count=1000, approximate=True)
-    assert len(set(rows.tolist()) & set(ranked(exact, exact[9])[:1000])) >= 980
-
-
-def test_approximate_search_works_with_more_signs_than_a_byte_counts():
-    index, exact = filled(300, 320)
-    rows, _ = index.search(exact[7], count=3, approximate=True)
-    assert rows.tolist() == ranked(exact, exact[7])[:3]
 
 
 def test_pruning_is_given_up_where_it_does_not_help_and_tried_again():
@@ -302,90 +197,6 @@ def test_a_query_too_long_for_float32_to_square_is_one_as_others():
     index, exact = filled(100)
     query = (exact[4] * 1e30).astype(np.float32)
     assert index.search(query, count=3)[0].tolist() == ranked(exact, exact[4])[:3]
-
-
-def _delete_once_at(monkeypatch, where, name, delete):
-    """Let ``delete`` run once, when ``name`` of ``where`` has been called; return a list that is empty from then on."""
-    real = getattr(where, name)
-    pending = [delete]
-
-    def called(*args, **named):
-        found = real(*args, **named)
-        if pending:
-            pending.pop()()
-        return found
-
-    monkeypatch.setattr(where, name, called)
-    return pending
-
-
-@pytest.mark.parametrize(
-    ("count", "name"),
-    [
-        *itertools.product([1, 3, None], ["where_set", "products_at", "add_where_reached"]),
-        *itertools.product([3], ["_aim", "scores_at"]),
-    ],
-)
-def test_a_delete_in_the_middle_of_a_search_takes_only_its_own_row(monkeypatch, name, count):
-    rows = rows_of(514, 16)  # two of them stay as they are, fewer than are asked for
-    rows[[130, 300]] = rows[77] + np.float32([[0.01], [0.02]]) * rows[[130, 300]]
-    index = VectorIndex(16, sizes=SMALL)
-    index.append_many(rows)
-    for _ in range(16):
-        index.search(rows[0], threshold=0.9)
-    assert len(index._pruned) == 16
-    exact = rows / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    threshold = 0.6 if count is None else None
-    order = index.search(exact[77], threshold=threshold)[0].tolist()
-    assert order[0] == 77
-    pending = _delete_once_at(monkeypatch, pruning, name, lambda: index.delete(77))
-    rows, scores = index.search(exact[77], count=count, threshold=threshold)
-    assert pending == []
-    assert rows.tolist() in (order[:count], order[1:][:count])
-    assert scores.tolist() == pytest.approx(exact[rows] @ exact[77], abs=3e-6)
-    assert index.search(exact[77], count=1)[0].tolist() == [order[1]]
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_a_row_deleted_while_answers_are_put_in_order_is_not_among_them(monkeypatch, many):
-    index = VectorIndex(16, sizes=SMALL)
-    rows = rows_of(300, 16)
-    rows[100:103] = rows[55]
-    index.append_many(rows)
-    for _ in range(9):
-        index.search(rows[0], count=1)
-    pending = _delete_once_at(monkeypatch, Best, "_near", lambda: index.delete(101))
-    found, scores = index.search_many(rows[55:56], count=4)[0] if many else index.search(rows[55], count=4)
-    assert pending == []
-    assert found.tolist()[:3] == [55, 100, 102]
-    assert scores[:3].tolist() == [1, 1, 1]
-
-
-def test_deletes_that_never_cease_wait_for_a_search(monkeypatch):
-    index, exact = filled()
-    deleting = []
-
-    def delete(row):
-        thread = threading.Thread(target=index.delete, args=(row,))
-        thread.start()
-        thread.join(0.05)  # the last try of a search holds it up
-        deleting.append(thread)
-
-    tries = []
-    real = pruning.search_pruned
-
-    def search_pruned(*args, **named):
-        tries.append(len(tries))
-        delete(tries[-1])
-        return real(*args, **named)
-
-    monkeypatch.setattr("agentctx_nb.search.index.search_pruned", search_pruned)
-    rows, _ = index.search(exact[77], count=3)
-    assert rows.tolist() == ranked(exact, exact[77], keep=np.arange(500) > 2)[:3]
-    assert tries == [0, 1, 2, 3]
-    for thread in deleting:
-        thread.join()
-    assert len(index) == 496
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [1.0, 2.0, 3.0], np.ones((2, 2)), 5])
@@ -448,38 +259,3 @@ def test_other_mistakes_are_told():
         index.append(["a", "b"])
     with pytest.raises(DefinitionError, match="at least 1 dimension"):
         VectorIndex(0)
-
-
-def test_searches_beside_a_writer_see_all_that_was_appended_before_them():
-    dim = 12
-    rows = rows_of(1500, dim)
-    index = VectorIndex(dim, sizes=SMALL)
-    index.append_many(rows[:100])
-    appended = [99]
-    failures = []
-
-    def write():
-        for number in range(100, 1500):
-            index.append(rows[number])
-            appended[0] = number
-            if number % 3 == 0:
-                index.delete(number - 90)
-
-    def read(seed):
-        random = np.random.default_rng(seed)
-        while appended[0] < 1499:
-            last = appended[0]
-            row = int(random.integers(max(0, last - 40), last + 1)) // 3 * 3 - 2  # never one that is deleted
-            found, scores = index.search(rows[row], count=2)
-            if found[0] != row or abs(scores[0] - 1) > 1e-5:
-                failures.append((row, found, scores))
-
-    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(3)] + [
-        threading.Thread(target=write)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert len(index) == 1500 - len([number for number in range(100, 1500) if number % 3 == 0])
