@@ -29,6 +29,7 @@ class Driver:
         self.run = run
         self.at = -1
         self.abandoned = self.exhausted = False
+        self.began_ns: int
         self.task: asyncio.Task[None]
 
     @property
