@@ -153,7 +153,8 @@ class VectorIndex:
             return
         for _ in range(min(most, len(self._waiting))):
             block = self._waiting[0]
-            self._pruned.append(PrunedBlock(block.rows, block.silent, self._basis))
+            before = self._pruned[-1] if self._pruned else None
+            self._pruned.append(PrunedBlock(block.rows, block.silent, self._basis, before))
             del self._waiting[0]
 
     def delete(self, row: int) -> None:

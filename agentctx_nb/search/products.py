@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
 __all__ = [
     "Flags",
@@ -41,6 +41,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 LONG = 64  # numbers in a row
 EIGHT = 8  # flags in a word
+MANY = 150_000  # flags, so many that looking at eight at a time pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +98,16 @@ def multiply(rows: Floats, coefficients: Floats, out: Floats, *, product: int = 
 
 
 def where_set(flags: Flags) -> Rows:
-    """Return where ``flags`` are set, few of them: they are looked at eight at a time.
+    """Return where ``flags`` are set, few of them: where there are many, they are looked at eight at a time.
 
     >>> where_set(np.array([False] * 9 + [True] * 2 + [False] * 5)).tolist()
     [9, 10]
     """
-    if len(flags) % EIGHT:
+    if len(flags) < MANY or len(flags) % EIGHT:
         return flags.nonzero()[0]
-    lines = (flags.view(np.uint64) != 0).nonzero()[0]
-    inside = flags.reshape(-1, EIGHT).take(lines, axis=0).reshape(-1).nonzero()[0]
+    words = flags.view(np.uint64)
+    lines = (words != 0).nonzero()[0]
+    inside = words.take(lines).view(np.bool_).nonzero()[0]
     found: Rows = lines[inside // EIGHT] * EIGHT + inside % EIGHT
     return found
 
@@ -144,28 +146,36 @@ def _thread_count() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     return None
 
 
-_lock = threading.Lock()
-_inside = 0
-_before = 1
+class _OneThread:
+    """What `one_thread` returns: the setting is one of the process, so there is one of these."""
+
+    __slots__ = ("_before", "_inside", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = 1
+
+    def __enter__(self) -> None:
+        control = _thread_count()
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1 and control is not None:
+                tell, take = control
+                self._before = tell()
+                if self._before > 1:
+                    take(1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._before > 1 and (control := _thread_count()) is not None:
+                control[1](self._before)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+_ONE_THREAD = _OneThread()
+
+
+def one_thread() -> AbstractContextManager[None]:
     """Keep numpy's OpenBLAS on one thread for the products inside; with another BLAS nothing changes."""
-    global _before, _inside  # noqa: PLW0603  the setting itself is one of the process
-    control = _thread_count()
-    if control is None:
-        yield
-        return
-    tell, take = control
-    with _lock:
-        if _inside == 0 and (_before := tell()) > 1:
-            take(1)
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0 and _before > 1:
-                take(_before)
+    return _ONE_THREAD

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentctx_nb.search.basis import SILENT, Basis, Projection
-from agentctx_nb.search.pairs import ExactQuery, PairedRows, exact_query, part_pairs, rows_at
+from agentctx_nb.search.pairs import (
+    ExactQuery,
+    PairedRows,
+    Shelf,
+    aligned,
+    exact_query,
+    part_pairs,
+    rows_at,
+)
 from agentctx_nb.search.products import (
     Flags,
     Floats,
@@ -38,19 +46,19 @@ __all__ = ["PrunedBlock", "add_where_reached", "by_block", "products_at", "searc
 WORTH_AIMING = 30_000  # rows left to look at that cost more than raising the cutoff first
 TOGETHER = 8  # blocks bounded at once: what stays in the processor's cache between two steps
 GATHERED = 65_536  # rows gathered at once
-LINE = 16  # numbers in a line of the processor's cache
 
 
 class PrunedBlock:
     """A full block of rows, an even number, in the directions of ``basis``.
 
     ``near`` holds the first piece and ``left`` how long each row is beyond it; ``parts`` holds an array for each
-    other piece, a row a line.
+    other piece, a row a line. The pairs of ``near`` are at ``place`` of a ``shelf``, behind those of ``before`` while
+    there is room.
     """
 
-    __slots__ = ("any_silent", "basis", "codes", "left", "near", "parts")
+    __slots__ = ("any_silent", "basis", "codes", "left", "near", "parts", "place", "shelf")
 
-    def __init__(self, rows: Floats, silent: Flags, basis: Basis) -> None:
+    def __init__(self, rows: Floats, silent: Flags, basis: Basis, before: PrunedBlock | None = None) -> None:
         self.basis = basis
         self.codes: np.ndarray | None = None  # the sign codes of approximate search, see ``signs``
         with one_thread():
@@ -63,12 +71,17 @@ class PrunedBlock:
         left[1:, silent] = SILENT
         self.any_silent = bool(silent.any())
         first = basis.pieces[0].end
-        widths = [first, 1, *(piece.end - piece.start + 2 for piece in basis.pieces[1:])]
-        # One array for all of it: large enough for large pages. It starts with a line of the cache.
-        whole = np.empty(sum(widths) * len(rows) + LINE, np.float32)
-        whole = whole[-whole.ctypes.data // whole.itemsize % LINE :]
-        near, self.left, *parts, _ = np.split(whole, np.cumsum(widths) * len(rows))
-        self.near = PairedRows(rotated[:, :first], basis.centre[:first], near)
+        half = len(rows) // 2
+        if before is None:  # a small index does not reserve much more than it holds
+            self.shelf = Shelf(TOGETHER // 2, half, first)
+        else:
+            self.shelf = Shelf(TOGETHER, half, first) if before.shelf.full else before.shelf
+        self.place = self.shelf.take()
+        self.left = self.shelf.left[self.place]
+        widths = [first, *(2 * (piece.end - piece.start + 2) for piece in basis.pieces[1:])]
+        # One array for all else: large enough for large pages.
+        rest, *parts = np.split(aligned(sum(widths) * half), np.cumsum(widths)[:-1] * half)
+        self.near = PairedRows(rotated[:, :first], basis.centre[:first], self.shelf.pairs[self.place], rest)
         self.left[:] = left[1]
         self.parts: list[Floats] = []
         for number, (piece, memory) in enumerate(zip(basis.pieces[1:], parts, strict=True), start=1):
@@ -209,9 +222,10 @@ def _bound_all(
     """
 
     def work(start: int, end: int) -> None:
-        for at in range(start, end, TOGETHER):
-            last = min(end, at + TOGETHER)
-            _bound(blocks[at:last], projection.near.whole, left[at:last], out[at:last], sizes)
+        while start < end:
+            last = min(end, start + len(blocks[start].shelf.pairs) - blocks[start].place)
+            _bound(blocks[start:last], projection.near.whole, left[start:last], out[start:last], sizes)
+            start = last
 
     if len(blocks) * sizes.block < sizes.shared or len(blocks) < 2 or not core_is_free():
         work(0, len(blocks))
@@ -224,14 +238,14 @@ def _bound_all(
 
 
 def _bound(blocks: Sequence[PrunedBlock], whole: Floats, left: Floats, out: Floats, sizes: Sizes) -> None:
+    """Write the first bounds of ``blocks``, which stand on one shelf, to ``out``."""
     sums = np.empty((len(blocks), sizes.block // 2), np.float32)
-    for block, line in zip(blocks, sums, strict=True):
-        multiply(block.near.pairs, whole, line, product=sizes.product)
+    first = blocks[0]
+    pairs = first.shelf.pairs[first.place : first.place + len(blocks)]
+    multiply(pairs.reshape(-1, len(whole)), whole, sums.reshape(-1), product=sizes.product)
     part_pairs(sums, out)
-    more = np.empty(sizes.block, np.float32)
-    for block, factor, line in zip(blocks, left, out, strict=True):
-        np.multiply(block.left, factor, out=more)
-        np.add(line, more, out=line)
+    more = first.shelf.left[first.place : first.place + len(blocks)] * left[:, None]
+    np.add(out, more, out=out)
 
 
 def _aim(

@@ -160,6 +160,15 @@ def test_pruning_is_given_up_where_it_does_not_help_and_tried_again():
     assert seen == set(range(1, 36))  # three tries, a pause of 32 searches, then one more try at a time
 
 
+def test_blocks_share_a_shelf_until_it_is_full():
+    index, exact = filled(32 * 15)
+    shelves = [block.shelf for block in index._pruned]
+    assert [shelves.index(shelf) for shelf in shelves] == [0] * 4 + [4] * 8 + [12] * 2
+    assert [block.place for block in index._pruned] == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1]
+    for row in range(0, 32 * 15, 32):
+        assert index.search(exact[row], threshold=0.9)[0][0] == row
+
+
 def test_no_call_encodes_more_than_its_share():
     index = VectorIndex(8, sizes=SMALL)
     for vector in rows_of(32 * 4 - 1, 8):

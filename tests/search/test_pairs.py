@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentctx_nb.search.pairs import APART, LONGEST, PairedRows, exact_query, part_pairs, whole_query
+from agentctx_nb.search.pairs import APART, LONGEST, PairedRows, Shelf, exact_query, part_pairs, whole_query
 
 kinds = st.sampled_from(["falling", "one direction", "equal", "tiny", "zeros among them"])
 
@@ -57,6 +57,23 @@ def test_rows_are_kept_as_precisely_as_they_came(kind, seed, width, half):
     found = np.empty(2 * half, np.float32)
     paired.products(exact_query(query), found)
     np.testing.assert_allclose(found, rows.astype(np.float64) @ query, atol=1.5e-6, rtol=0)
+
+
+@pytest.mark.parametrize("width", [3, 64])
+def test_rows_on_a_shelf_stand_side_by_side(width):
+    random = np.random.default_rng(0)
+    shelf = Shelf(4, 5, width)
+    rows = rows_of("falling", random, 30, width)
+    beside = [PairedRows(some, rows.mean(axis=0), shelf.pairs[shelf.take()]) for some in np.split(rows, 3)]
+    assert not shelf.full
+    query = whole_query(rows[0], beside[0].centre).whole
+    sums = shelf.pairs[:3].reshape(-1, width) @ query
+    for number, paired in enumerate(beside):
+        assert (sums[5 * number : 5 * number + 5] == paired.pairs @ query).all()
+        alone = PairedRows(np.split(rows, 3)[number], rows.mean(axis=0))
+        assert (paired.at(np.arange(10)) == alone.at(np.arange(10))).all()
+    assert shelf.take() == 3
+    assert shelf.full
 
 
 def test_no_sum_on_the_way_leaves_what_float32_counts_exactly():
