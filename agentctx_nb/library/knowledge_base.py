@@ -131,7 +131,7 @@ def _checked(threshold: Any, *, of: str) -> Any:
         if isinstance(threshold, bool):
             raise TypeError
         found = float(threshold)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DefinitionError(f"{of} is a cosine such as 0.75 or 'auto', not {shown(threshold)}") from None
     if not -1 <= found <= 1:
         raise DefinitionError(f"{of} is a cosine from -1 to 1 or 'auto', not {shown(threshold)}")

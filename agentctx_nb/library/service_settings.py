@@ -36,7 +36,7 @@ def number(runtime: Any, key: str, default: float, *, least: float, most: float)
         if isinstance(given, bool):
             raise TypeError
         found = float(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DefinitionError(f"the setting {key} is a number, not {shown(given)}") from None
     if not least <= found <= most:
         raise DefinitionError(f"the setting {key} is a number from {least:g} to {most:g}, not {shown(given)}")

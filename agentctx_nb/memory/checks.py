@@ -86,9 +86,13 @@ def check_threshold(threshold: object) -> float | None:
         return None
     if isinstance(threshold, bool) or not isinstance(threshold, Real):  # numpy's numbers are Real too
         raise DefinitionTypeError(f"match_threshold is a cosine such as 0.75 or None, not {shown(threshold)}")
-    if not math.isfinite(threshold):
-        raise DefinitionError(f"match_threshold is a cosine such as 0.75 or None, not {threshold}")
-    return float(threshold) or None
+    try:
+        least = float(threshold)
+    except OverflowError:
+        least = math.inf
+    if not math.isfinite(least):
+        raise DefinitionError(f"match_threshold is a cosine such as 0.75 or None, not {shown(threshold)}")
+    return least or None
 
 
 def check_query(embedding: object, query: object) -> NDArray[np.float32]:

@@ -170,7 +170,7 @@ def test_a_message_without_text_asks_nothing(text):
     assert ask(message=Memory({"text": text})).outcome == "empty"
 
 
-@pytest.mark.parametrize("threshold", [1.5, -2, "high", True, float("nan")])
+@pytest.mark.parametrize("threshold", [1.5, -2, "high", True, float("nan"), 10**400])
 def test_a_threshold_that_is_no_cosine_is_refused_by_name(threshold):
     with pytest.raises(DefinitionError, match="threshold of provider KNOWLEDGE_BASE is a cosine"):
         knowledge_base(threshold=threshold)

@@ -170,6 +170,7 @@ def test_the_number_of_days_is_a_setting_and_an_empty_day_is_left_out(service, d
         ({"WEATHER_FORECAST_DAYS": 17}, "WEATHER_FORECAST_DAYS is a number from 0 to 16, not 17"),
         ({"WEATHER_FORECAST_DAYS": "many"}, "WEATHER_FORECAST_DAYS is a number, not 'many'"),
         ({"WEATHER_TIMEOUT": True}, "WEATHER_TIMEOUT is a number, not True"),
+        ({"WEATHER_TIMEOUT": 10**400}, "WEATHER_TIMEOUT is a number, not a long int"),
         (
             {"WEATHER_BASE_URL": "localhost"},
             "WEATHER_BASE_URL is an address such as 'https://api.open-meteo.com/v1'",

@@ -49,7 +49,7 @@ def test_a_search_needs_a_vector(store):
         search(store, embedding=None, query="words alone")
 
 
-@pytest.mark.parametrize("threshold", ["0.75", "auto", True, [0.5], float("nan"), float("inf")])
+@pytest.mark.parametrize("threshold", ["0.75", "auto", True, [0.5], float("nan"), float("inf"), 10**400])
 def test_a_threshold_is_a_number(store, threshold):
     with pytest.raises(DefinitionError, match=r"match_threshold is a cosine such as 0\.75 or None, not"):
         search(store, match_threshold=threshold)
