@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.names import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 
     from agentctx_nb.model import Memory
     from agentctx_nb.render.table import Table
 
-__all__ = ["Candidate", "SearchExplanation", "first_that", "rejected"]
+__all__ = ["Candidate", "SearchExplanation", "first_that", "left_out_by", "rejected", "unfindable"]
 
 _LOOKED_AT = (200, 2_000, 50_000)  # rows; of a larger table the explanation says how far it looked
 
@@ -23,7 +23,8 @@ class Candidate:
     """One memory a search looked at.
 
     ``similarity`` is its cosine with the query, None where it has no vector; ``verdict`` reads "kept",
-    "below the threshold", "past the count", "other room" or "no embedding".
+    "below the threshold", "past the count", "no embedding" or "all zeros", or names the condition that leaves it
+    out: "other room", "other entity", "other agent", "other world", "other time" or "not unique".
     """
 
     memory: Memory
@@ -99,6 +100,26 @@ class SearchExplanation:
         return Table(columns, rows, title=title, note=self._said(), mask=self.mask)
 
 
+def left_out_by(memory: Memory, conditions: Mapping[str, Any]) -> str | None:
+    """Return the verdict of the first condition of a search that ``memory`` does not meet, None where it meets all."""
+    for name in ("room_id", "entity_id", "agent_id", "world_id"):
+        wanted = conditions.get(name)
+        if wanted is not None and getattr(memory, name) != wanted:
+            return f"other {name.removesuffix('_id')}"
+    start, end = conditions.get("start"), conditions.get("end")
+    written = memory.created_at or 0
+    if (start is not None and written < start) or (end is not None and written > end):
+        return "other time"
+    return "not unique" if conditions.get("unique") and not memory.unique else None
+
+
+def unfindable(memory: Memory) -> str | None:
+    """Return the verdict on a memory that no search finds, None on the others."""
+    if memory.embedding is None:
+        return "no embedding"
+    return None if any(memory.embedding) else "all zeros"
+
+
 async def first_that(
     read: Callable[[int], Awaitable[list[Memory]]], fits: Callable[[Memory], bool], *, enough: int
 ) -> tuple[list[Memory], int | None]:
@@ -119,22 +140,21 @@ def rejected(
     ranked: list[Memory],
     kept: Collection[str | None],
     *,
-    room_id: str | None,
+    conditions: Mapping[str, Any],
     threshold: float | None,
     near: int,
 ) -> list[Candidate]:
     """Say of the first ``near`` memories of a search without a cut that are not among those ``kept`` why not.
 
-    ``kept`` are ids. ``ranked`` is best first and may hold rows of other rooms.
+    ``kept`` are ids. ``ranked`` is best first and may hold rows that do not meet the ``conditions``.
     """
     candidates: list[Candidate] = []
     for memory in ranked:
         if memory.id in kept:
             continue
-        verdict = "past the count"
-        if room_id is not None and memory.room_id != room_id:
-            verdict = "other room"
-        elif threshold is not None and (memory.similarity or 0.0) < threshold:
-            verdict = "below the threshold"
+        verdict = left_out_by(memory, conditions)
+        if verdict is None:
+            below = threshold is not None and (memory.similarity or 0.0) < threshold
+            verdict = "below the threshold" if below else "past the count"
         candidates.append(Candidate(memory, memory.similarity, verdict))
     return candidates[:near]

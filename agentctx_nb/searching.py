@@ -30,6 +30,7 @@ SAMPLED_ROWS = 2000  # of a table, to see how near texts are to each other that 
 FEW_ROWS = 500
 KEPT_THRESHOLDS = 1000
 NEAR_THE_CUT = 5  # rejected candidates an explanation shows
+CONDITIONS = ("room_id", "entity_id", "agent_id", "world_id", "start", "end", "unique")
 REEMBED_BATCH = 256
 MOST_TABLES = 10  # named in one line
 BATCH_OF_ZEROS = 8  # texts; one or two may hold no word an embedder knows
@@ -186,49 +187,61 @@ class Searching(Remembering):
     ) -> SearchExplanation:
         """Search as `search_memories` does, and return every candidate near the cut with its verdict.
 
-        Beside what is kept it holds the five best that were not, the five best of other rooms, and the five
-        newest of this room without a vector. In a table of more than 50,000 rows the last two may not be
-        found; its ``note`` then says how far it looked.
+        Beside what is kept it holds the five best that were not, the five best that another condition
+        leaves out (room, entity, agent, world, time, unique), and the five newest that meet them and have
+        no vector, or one of zeros. In a table of more than 50,000 rows the last two may not be found; its
+        ``note`` then says how far it looked.
         """
-        from agentctx_nb.explaining import Candidate, SearchExplanation, first_that, rejected
+        from agentctx_nb.explaining import (
+            Candidate,
+            SearchExplanation,
+            first_that,
+            left_out_by,
+            rejected,
+            unfindable,
+        )
 
         with short_errors(self):
             wanted = await self._read_search(given, arguments, of="explain_search")
             threshold, threshold_from = await self._threshold(wanted)
-            count, room_id = wanted.pop("count", None), wanted.pop("room_id", None)
+            count = wanted.pop("count", None)
+            conditions = {name: wanted.pop(name) for name in CONDITIONS if name in wanted}
             wanted["match_threshold"] = None
             wanted["mark"] = await self.mark_for(wanted["embedding"])
             # What is kept is asked for as a search asks: where words count too, it need not stand first without a cut.
             cut = wanted | {"match_threshold": threshold}
-            kept = await self.store.search_memories(**cut, room_id=room_id, count=count)
+            kept = await self.store.search_memories(**cut, **conditions, count=count)
             candidates = [Candidate(memory, memory.similarity, "kept") for memory in kept]
             most = None if count is None else count + NEAR_THE_CUT
-            ranked = await self.store.search_memories(**wanted, room_id=room_id, count=most)
+            ranked = await self.store.search_memories(**wanted, **conditions, count=most)
             ids = {memory.id for memory in kept}
-            rules = {"room_id": room_id, "threshold": threshold, "near": NEAR_THE_CUT}
+            rules: dict[str, Any] = {
+                "conditions": conditions,
+                "threshold": threshold,
+                "near": NEAR_THE_CUT,
+            }
             candidates += rejected(ranked, ids, **rules)
             notes = []
-            if room_id is not None:
+            if any(value is not None and value is not False for value in conditions.values()):
                 others, looked_at = await first_that(
-                    lambda most: self.store.search_memories(**wanted, room_id=None, count=most),
-                    lambda memory: memory.room_id != room_id,
+                    lambda most: self.store.search_memories(**wanted, count=most),
+                    lambda memory: left_out_by(memory, conditions) is not None,
                     enough=NEAR_THE_CUT,
                 )
                 candidates += rejected(others, ids, **rules)
                 if looked_at is not None:
-                    notes.append(f"other rooms: the best {looked_at:,} rows")
-            unfit = ("embedding", "query", "match_threshold", "approximate", "mark")
-            conditions = {name: value for name, value in wanted.items() if name not in unfit}
+                    notes.append(f"left out: the best {looked_at:,} rows")
+            table_name = wanted["table_name"]
             blind, looked_at = await first_that(
-                lambda most: self.store.get_memories(**conditions, room_id=room_id, count=most),
-                lambda memory: memory.embedding is None,
+                lambda most: self.store.get_memories(table_name=table_name, **conditions, count=most),
+                lambda memory: unfindable(memory) is not None,
                 enough=NEAR_THE_CUT,
             )
-            candidates += [Candidate(memory, None, "no embedding") for memory in blind]
+            candidates += [Candidate(memory, None, unfindable(memory) or "") for memory in blind]
             if looked_at is not None:
                 notes.append(f"no embedding: the newest {looked_at:,} rows")
             if not candidates:
-                await self.say_if_misnamed(wanted["table_name"])
+                await self.say_if_misnamed(table_name)
             return SearchExplanation(
                 tuple(candidates), threshold, threshold_from, self.mask, "; ".join(notes)
             )

@@ -35,6 +35,7 @@ LEAST = 1200  # ... but at least so many
 SCORED = 20  # rows scored for each one that is asked for ...
 LEAST_SCORED = 200  # ... but at least so many
 SAMPLE = 10_000  # rows that tell how many signs the nearest differ in
+CHANCE = np.random.default_rng(0).random(SAMPLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def search_signs(
     allowed = _unless_silent(blocks, allowed)
     if allowed is not None:
         np.copyto(differ, np.iinfo(differ.dtype).max, where=~allowed)
-    sample = differ[:: max(1, len(differ) // SAMPLE)]
+    sample = differ[_spread(len(differ))] if len(differ) > SAMPLE else differ
     scored = max(LEAST_SCORED, SCORED * best.count)
     wanted = len(sample) * max(max(LEAST, scored) / len(differ), SHARE)
     limit = int(np.searchsorted(np.bincount(sample).cumsum(), min(len(sample), wanted)))
@@ -107,6 +108,16 @@ def search_signs(
     first[np.argsort(-bounds)[: 4 + best.count]] = True  # their scores decide about most of the others
     for these in (first, ~first):
         add_where_reached(blocks, near[these], bounds[these], projection, best, sizes)
+
+
+def _spread(rows: int) -> Rows:
+    """Return ``SAMPLE`` of ``rows`` row numbers, one in each stretch at a place by chance.
+
+    Every n-th row would be all of a kind where rows alternate, as questions and answers do.
+    """
+    step = rows / SAMPLE
+    spread: Rows = ((np.arange(SAMPLE) + CHANCE) * step).astype(np.int64)
+    return spread
 
 
 def _unless_silent(blocks: Sequence[PrunedBlock], allowed: Flags | None) -> Flags | None:

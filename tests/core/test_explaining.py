@@ -56,6 +56,52 @@ def test_rows_of_other_rooms_and_without_a_vector_are_found_behind_thousands(run
     assert explanation.note == ""
 
 
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ({"entity_id": "cleo"}, "other entity"),
+        ({"agent_id": "another"}, "other agent"),
+        ({"world_id": "w"}, "other world"),
+        ({"room_id": "r2"}, "other room"),
+        ({"room_id": "r1", "entity_id": "cleo"}, "other entity"),
+        ({"start": 2_000}, "other time"),
+        ({"end": 999}, "other time"),
+    ],
+)
+def test_what_a_condition_leaves_out_is_told_with_the_condition(runtime, condition, verdict):
+    async def main():
+        memory = near(0, room="r1", entity_id="ada", agent_id="me", world_id="here", created_at=1_000)
+        await runtime.create_memories([memory], "documents")
+        return await runtime.explain_search(embedding=[1.0, 0.0], **condition)
+
+    assert [(c.memory.content.text, c.verdict) for c in run(main())] == [("r1 0", verdict)]
+
+
+@pytest.mark.parametrize(
+    "condition", [{"start": 1_000}, {"end": 1_000}, {"unique": False}, {"room_id": "r1"}]
+)
+def test_what_meets_the_conditions_is_kept(runtime, condition):
+    async def main():
+        await runtime.create_memories([near(0, room="r1", created_at=1_000)], "documents")
+        return await runtime.explain_search(embedding=[1.0, 0.0], **condition)
+
+    assert [c.verdict for c in run(main())] == ["kept"]
+
+
+def test_a_twin_and_a_vector_of_zeros_say_why_they_are_not_found(runtime):
+    async def main():
+        rows = [near(n, room="r1") for n in range(2)] + [near(2, room="r1", vector=(0.0, 0.0))]
+        for row in rows:
+            await runtime.store.create_memory(row, "documents", unique=True)
+        found = await runtime.search_memories(embedding=[1.0, 0.0], unique=True)
+        return found, await runtime.explain_search(embedding=[1.0, 0.0], unique=True)
+
+    found, explanation = run(main())
+    assert [memory.content.text for memory in found] == ["r1 0"]
+    verdicts = {c.memory.content.text: c.verdict for c in explanation}
+    assert verdicts == {"r1 0": "kept", "r1 1": "not unique", "r1 2": "all zeros"}
+
+
 def test_where_it_did_not_look_to_the_end_it_says_so(runtime, monkeypatch):
     monkeypatch.setattr(explaining, "_LOOKED_AT", (5, 50))
 
@@ -65,7 +111,8 @@ def test_where_it_did_not_look_to_the_end_it_says_so(runtime, monkeypatch):
 
     explanation = run(main())
     assert told(explanation, "other room") == told(explanation, "no embedding") == []
-    assert explanation.note == "other rooms: the best 50 rows; no embedding: the newest 50 rows"
+    note = "left out: the best 50 rows; no embedding: the newest 50 rows"
+    assert explanation.note == note
     assert repr(explanation).startswith(f"What the search looked at ({explanation.note})\n")
 
 

@@ -128,6 +128,27 @@ def test_five_reloads_leave_one_of_everything_and_print_nothing(ip):
     unload(ip)
 
 
+@pytest.mark.parametrize(
+    "mistake", ["rows = 0", "timeout = -1", "presets = {'a': {'onyl': True}}", "rowz = 3"]
+)
+def test_a_setting_that_was_refused_is_gone_at_the_next_reload(ip, mistake):
+    load(ip)
+    try:
+        with capture_output() as captured:
+            ip.run_cell("%config AgentContext.cell = 20")
+            ip.run_cell(f"%config AgentContext.{mistake}")
+        assert captured.stderr.startswith("AgentContext: ")
+        with capture_output() as captured:
+            ip.run_cell("%reload_ext agentctx_nb")
+            rows, cell = [ip.run_cell(f"%config AgentContext.{name}").result for name in ("rows", "cell")]
+        assert captured.stderr == ""
+        assert "rror" not in captured.stdout
+        assert (rows, cell) == (100, 20)
+    finally:
+        ip.config.pop("AgentContext", None)
+        unload(ip)
+
+
 def test_a_load_that_fails_half_way_leaves_nothing_behind(ip, monkeypatch):
     before = everything(ip)
     monkeypatch.setattr(ip.events, "register", lambda *_: 1 / 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agentctx_nb.search import signs
 from agentctx_nb.search.index import VectorIndex
 from tests.search.indexes import SMALL, filled, ranked
 
@@ -43,6 +44,35 @@ def test_approximate_search_finds_what_is_left_after_deletes_and_among_zeros():
     for row in range(2000):
         index.delete(row)
     assert index.search(exact[5], count=3, approximate=True)[0].tolist() == []
+
+
+@pytest.mark.parametrize("every", [2, 3, 4])
+@pytest.mark.parametrize("how", ["deleted", "not allowed"])
+def test_as_few_rows_are_weighed_where_every_nth_is_out(monkeypatch, every, how):
+    weighed = []
+    real = signs._weighed
+
+    def count(blocks, rows, *args):
+        weighed.append(len(rows))
+        return real(blocks, rows, *args)
+
+    monkeypatch.setattr(signs, "_weighed", count)
+    monkeypatch.setattr(signs, "LEAST", 40)
+    monkeypatch.setattr(signs, "CHANCE", signs.CHANCE[:100])
+    monkeypatch.setattr(signs, "SAMPLE", 100)
+    index, exact = filled(1300, 64)  # of 1,248 encoded rows every 12th would be looked at
+    _encode_signs(index)
+    keep = np.arange(1300) % every != 0
+    allowed = None
+    if how == "deleted":
+        for row in np.flatnonzero(~keep):
+            index.delete(row)
+    else:
+        allowed = keep
+    del weighed[:]
+    rows, _ = index.search(exact[5], count=3, approximate=True, allowed=allowed)
+    assert rows.tolist() == ranked(exact, exact[5], keep=keep)[:3]
+    assert 100 <= weighed[0] <= 400
 
 
 @pytest.mark.parametrize("threshold", [None, 0.1])
