@@ -52,7 +52,7 @@ GOALS = {"faq": (0.63, 0.76), "docstr": (0.38, 0.53), "deb": (0.72, 0.90), "cran
 OPTIONS = {
     "sources": "where the sources from Debian are kept for the next run (default: nowhere)",
     "cranfield": "where cran.all.1400, cran.qry and cranqrel are",
-    "minilm": "where model.safetensors and vocab.txt are (default: those of the extra)",
+    "minilm": "where model.safetensors and vocab.txt are (default: without that embedder)",
     "save": "where each set is written as JSON (default: nowhere)",
 }
 DEBIAN_PACKAGES = ("python3.11-doc", "git-doc", "debian-faq")

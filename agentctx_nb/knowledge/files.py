@@ -22,6 +22,14 @@ _LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "venv"}
 _TELLTALES = ("pyvenv.cfg", "conda-meta", "CACHEDIR.TAG")  # an environment or a cache, whatever its name
 
 
+class NothingThereError(DefinitionError):
+    """There is no file or folder at ``place``, the path it would really have."""
+
+    def __init__(self, message: str, place: Path) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 @dataclass(slots=True)
 class Found:
     """The files to read by their place under the root, and what was passed over.
@@ -53,7 +61,7 @@ def resolve(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     DefinitionError
-        Nothing is there, or it is neither.
+        It is neither; where nothing is there, a `NothingThereError`.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise DefinitionTypeError(f"learn takes the path of a file or folder, not {shown(path)}")
@@ -65,9 +73,8 @@ def resolve(path: str | os.PathLike[str]) -> Path:
         real = given.resolve(strict=True)
     except FileNotFoundError:
         near = _beside(given)
-        raise DefinitionError(
-            f"there is no file or folder {str(given)!r}{did_you_mean(given.name, near)}"
-        ) from None
+        said = f"there is no file or folder {str(given)!r}{did_you_mean(given.name, near)}"
+        raise NothingThereError(said, given.resolve()) from None
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, no permission
         raise DefinitionError(f"{str(given)!r} cannot be opened: {_reason(error)}") from None
     if not real.is_dir() and not real.is_file():

@@ -11,23 +11,30 @@ import hashlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError, MissingExtraError, did_you_mean
 from agentctx_nb.knowledge.blocks import UnreadableError
 from agentctx_nb.knowledge.chunks import split
-from agentctx_nb.knowledge.files import find, is_gone, matches, resolve, storable
+from agentctx_nb.knowledge.files import (
+    Found,
+    NothingThereError,
+    find,
+    is_gone,
+    matches,
+    resolve,
+    storable,
+)
 from agentctx_nb.knowledge.learned import Learned, LearnedFile
 from agentctx_nb.knowledge.readers import parses_in_place, read
-from agentctx_nb.knowledge.rows import Known, Version, as_memories, key_of, known_files
+from agentctx_nb.knowledge.rows import Known, Version, as_memories, key_of, known_files, roots_of
 from agentctx_nb.names import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
     from agentctx_nb.knowledge.chunks import Chunk
-    from agentctx_nb.knowledge.files import Found
     from agentctx_nb.model import Memory
 
 __all__ = ["CHUNK_CHARS", "OVERLAP_CHARS", "learn"]
@@ -79,8 +86,13 @@ async def learn(
     """
     _check(chunk_chars, overlap_chars, max_bytes, progress, pattern)
     room = runtime.agent_id if room_id is None else room_id
-    real = await runtime.threads.run(resolve, path)
-    found: Found = await runtime.threads.run(lambda: find(real, pattern=pattern))
+    run = runtime.threads.run
+    nothing: NothingThereError | None = None
+    try:
+        real = await run(resolve, path)
+        found: Found = await run(lambda: find(real, pattern=pattern))
+    except NothingThereError as error:
+        nothing, real, found = error, error.place, Found(error.place)
     await _check_embedder(runtime, table_name)
     rows = await runtime.get_memories(table_name=table_name, room_id=room)
     work = _Work(
@@ -100,8 +112,14 @@ async def learn(
     await work.store_batch()
     if real.is_dir():
         await work.remove_gone(found, pattern)
+    elif nothing is not None:
+        await work.remove_gone(found, pattern)
+        await work.remove(storable(real.as_posix()), real.name)
+        if not work.files:
+            raise DefinitionError(str(nothing)) from None
     files = tuple([work.files[source] for source in sorted(work.files)])
-    return Learned(files, table_name, room, _left_out(found, pattern), runtime.mask)
+    left_out = [_left_out(found, pattern), await run(_left_behind, rows, real)]
+    return Learned(files, table_name, room, "; ".join(filter(None, left_out)), runtime.mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +226,15 @@ class _Work:
                 or (pattern is not None and not matches(source, pattern))
             ):
                 continue
-            place = found.root / source
-            if await self._runtime.threads.run(is_gone, place):
-                await _to_the_end(self._store([], self.known[key].ids))
-                self.report(source, 0, "removed")
+            if await self._runtime.threads.run(is_gone, found.root / source):
+                await self.remove(key, source)
+
+    async def remove(self, key: str, source: str) -> None:
+        """Remove the rows of the file that is known as ``key``, if there are any."""
+        known = self.known.get(key)
+        if known is not None:
+            await _to_the_end(self._store([], known.ids))
+            self.report(source, 0, "removed")
 
     async def _keep(self, source: str, known: Known, version: Version) -> None:
         """Leave a file as it is, but for rows of another version, which a run at the same time may leave."""
@@ -313,6 +336,23 @@ def _left_out(found: Found, pattern: str | None) -> str:
         said.append(f"{counted(found.links, 'link')}, which are not followed")
     hint = [_hint(found, pattern)] if pattern is not None and not found.files else []
     return "; ".join([*hint, *(["left out: " + "; ".join(said)] if said else [])])
+
+
+def _left_behind(rows: list[Memory], real: Path) -> str:
+    """Return what rows of folders that are gone the table still holds, ``real`` not among them."""
+    gone = [
+        f"{counted(count, 'chunk')} of {root!r}"
+        for root, count in sorted(roots_of(rows).items())
+        if not Path(root).is_relative_to(real) and is_gone(Path(root))
+    ]
+    if not gone:
+        return ""
+    more = [f"{len(gone) - 3} more"] if len(gone) > 3 else []
+    return (
+        "of folders that are gone there still are "
+        + ", ".join(gone[:3] + more)
+        + "; learn such a path to remove them"
+    )
 
 
 def _hint(found: Found, pattern: str) -> str:

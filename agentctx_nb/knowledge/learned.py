@@ -89,7 +89,7 @@ class Learned:
         return Table(
             columns=tuple(names),
             rows=tuple([tuple(getattr(row, name) for name in names) for row in shown]),
-            title=f"{counted(self.chunks, 'chunk')} in {self.table_name}, room {self.room_id}: {said}",
+            title=f"{counted(self.chunks, 'chunk')} of {counted(len(self.files), 'file')} in {self.table_name}, room {self.room_id}: {said}",
             note=self.left_out,
             mask=self.mask,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.knowledge.chunks import Chunk
 
-__all__ = ["Known", "Version", "as_memories", "key_of", "known_files"]
+__all__ = ["Known", "Version", "as_memories", "key_of", "known_files", "roots_of"]
 
 _NAMESPACE = uuid.UUID("5d0f6b0e-6d8a-5a53-9d3c-0c8f5f9a7c11")
 
@@ -68,6 +69,12 @@ def known_files(memories: Iterable[Memory]) -> dict[str, Known]:
         known.rows.setdefault(version, {})[part] = str(memory.id)
         known.parts[version] = parts
     return found
+
+
+def roots_of(memories: Iterable[Memory]) -> Counter[str]:
+    """Return the folders that rows were learned from, and of how many rows each."""
+    roots = [memory.metadata.get("root") for memory in memories]
+    return Counter([root for root in roots if isinstance(root, str)])
 
 
 def as_memories(

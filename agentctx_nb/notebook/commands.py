@@ -133,7 +133,7 @@ PROVIDERS = Command(
 
 LEARN = Command(
     name="learn",
-    summary="Keep a table up to date with a file or a folder: Markdown, text, HTML, notebooks, Python, PDF.",
+    summary="Keep a table up to date with a file or a folder: Markdown, text, reStructuredText, HTML, notebooks, Python, PDF.",
     usage=("%learn PATH [options]    put quotes around a path with spaces",),
     options=(
         Option("table", "where the chunks go; documents if not given", "NAME", as_text),

@@ -6,13 +6,11 @@ import asyncio
 import os
 import stat
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from agentctx_nb.errors import DefinitionError
 from agentctx_nb.knowledge import learn
-from agentctx_nb.knowledge.files import is_gone
 from agentctx_nb.memory.store import EmbedderMark
 
 
@@ -337,17 +335,6 @@ def test_a_file_that_goes_while_it_is_read_is_gone(runtime, folder):
     folder({"a.md": "never seen"})
     learned = runtime.learn(root)
     assert (learned["a.md"].outcome, learned["a.md"].note) == ("unreadable", "No such file or directory")
-
-
-def test_a_file_that_cannot_be_looked_at_is_not_taken_for_gone(monkeypatch, tmp_path):
-    assert is_gone(tmp_path / "a.md")
-    assert is_gone(tmp_path / "a.md" / "b.md")
-
-    def refuse(_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "lstat", refuse)
-    assert not is_gone(tmp_path / "a.md")
 
 
 def test_progress_counts_files_up_to_the_last(runtime, folder):

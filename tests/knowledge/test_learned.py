@@ -24,7 +24,7 @@ def test_it_shows_what_needs_a_look_first_and_counts():
         left_out="left out: files of other kinds: 2 .png",
     )
     text = repr(learned)
-    assert "4 chunks in documents, room agent: 1 unreadable, 1 learned, 1 unchanged" in text
+    assert "4 chunks of 3 files in documents, room agent: 1 unreadable, 1 learned, 1 unchanged" in text
     assert text.index("c.md") < text.index("b.md") < text.index("a.md")
     assert "left out: files of other kinds: 2 .png" in text
     assert learned.counts == {"unreadable": 1, "learned": 1, "unchanged": 1}
