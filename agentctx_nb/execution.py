@@ -166,9 +166,9 @@ class Run:
             if driver.exhausted:
                 return
             at = driver.at
-            if at in self.plan.quick:  # not so quick after all; of this run only the first step is known
+            if at in self.plan.quick:  # not so quick after all, and only its first step was timed
                 self.plan.quick.discard(at)
-                self.held_ns[at] = now_ns() - self.starts_ns[at]
+                self.held_ns[at] = None
             if at == last and not self.plan.needs:
                 return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from agentctx_nb.model import MessageLike
 
 __all__ = ["Remembering", "check_store"]
+
+_OPENING = threading.Lock()
 
 
 class Remembering:
@@ -47,7 +50,9 @@ class Remembering:
         if self._store is None:
             from agentctx_nb.memory.opening import open_store
 
-            self._store = open_store(self._store_given, self.clock)
+            with _OPENING:  # two threads may be the first
+                if self._store is None:
+                    self._store = open_store(self._store_given, self.clock)
         return self._store
 
     async def mark_for(self, embedding: Any) -> EmbedderMark | None:

@@ -251,8 +251,8 @@ def write_lines(rows: np.ndarray, queries: np.ndarray) -> list[Line]:
     for query in queries:
         index.search(query, count=10, approximate=True)
     # What a shelf is mapped for is not traced, and takes memory as far as it is written.
-    shelves = {id(block.shelf): block.shelf for block in index._pruned}.values()  # noqa: SLF001
-    mapped = sum(shelf.pairs[: shelf.taken].nbytes for shelf in shelves)
+    blocks = index._pruned  # noqa: SLF001
+    mapped = sum((b.shelf.pairs.nbytes + b.shelf.second.nbytes) / len(b.shelf.pairs) for b in blocks)
     held = (tracemalloc.get_traced_memory()[0] + mapped) / few.nbytes
     tracemalloc.stop()
     return [

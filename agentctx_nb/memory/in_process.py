@@ -111,19 +111,21 @@ class InProcessStore:
             for memory_id in old:  # from here on nothing can be refused
                 self._remove(memory_id)
             table = self._tables.get(table_name) or Table()
-            for row in given:
-                if str(row.id) in self._places:
-                    continue
-                if unique:
-                    row.unique = not table.has_near_twin(row)
-                self._written += 1
-                placed = (float(row.created_at or 0), self._written, row)
-                self._places[str(row.id)] = (table_name, placed)
-                table.add(placed, at_once=unique)
-            table.dim, table.mark = fixed
+            try:
+                for row in given:
+                    if str(row.id) in self._places:
+                        continue
+                    if unique:
+                        row.unique = not table.has_near_twin(row)
+                    self._written += 1
+                    placed = (float(row.created_at or 0), self._written, row)
+                    self._places[str(row.id)] = (table_name, placed)
+                    table.add(placed, at_once=unique)
+            finally:  # what was interrupted is there as far as it came
+                table.dim, table.mark = fixed
+                if table.all_rows:
+                    self._tables[table_name] = table
             table.index_waiting()
-            if table.all_rows:
-                self._tables[table_name] = table
             return [str(row.id) for row in given]
 
     def _refuse_any(
@@ -218,6 +220,8 @@ class InProcessStore:
         def search() -> list[Memory]:
             with self._open():
                 table = self._tables.get(table_name)
+                if table is not None:
+                    table.index_waiting()
                 if table is None or table.index is None:
                     return []
                 checks.agreed_mark(table_name, table.dim, table.mark, given_dim=len(vector), given=mark)

@@ -43,13 +43,25 @@ class Table:
         insort(self.all_rows, row)
         insort(self._rooms.setdefault(row[2].room_id, []), row)
         if row[2].embedding is not None:
+            self._by_key[row[1]] = row[2]
             self._waiting.append(row)
             if at_once:
                 self.index_waiting()
 
     def index_waiting(self) -> None:
-        """Make the vectors of all rows known to searches."""
-        rows, self._waiting = self._waiting, []
+        """Make the vectors of all rows known to searches; where that is interrupted, it begins anew the next time."""
+        if not self._waiting:
+            return
+        try:
+            self._index([row for row in self._waiting if row[1] in self._by_key])
+        except BaseException:
+            self.index = None
+            self._waiting = [row for row in self.all_rows if row[1] in self._by_key]
+            self._waiting.sort(key=written)
+            raise
+        self._waiting = []
+
+    def _index(self, rows: list[Row]) -> None:
         if not rows:
             return
         import numpy as np
@@ -63,7 +75,6 @@ class Table:
             self.index.add(found[0], rows[0][2].embedding)
         else:
             self.index.add_many(found, np.stack([memory.embedding for _, _, memory in rows]))
-        self._by_key.update((key, memory) for _, key, memory in rows)
 
     def has_near_twin(self, memory: Memory) -> bool:
         """Tell whether a row as good as the same stands in the room of ``memory``."""
@@ -106,7 +117,8 @@ class Table:
         for row, vector in rows:
             row[2].embedding = vector
         if rows:
-            self.index, self._by_key, self._waiting = None, {}, [row for row, _ in rows]
+            self.index, self._waiting = None, [row for row, _ in rows]
+            self._by_key = {key: memory for _, key, memory in self._waiting}
             self.dim, self.mark = len(rows[0][1]), mark
             self.index_waiting()
 

@@ -41,14 +41,23 @@ def _limited(run: Run, i: int, call: Call) -> Call:
     provider = run.plan.entries[i].provider
 
     async def limited(runtime: Any, message: Any, state: Any) -> Any:
-        before = composing.get()
+        before, served = composing.get(), None
         if isinstance(before, Driver):
-            composing.set(Served(before, i))  # for the task of a shared run
+            served = Served(before, i)
+            composing.set(served)  # for the task of a shared run
         if provider.timeout:
             run.alarm.set("late", i, seconds=provider.timeout)
         try:
             if provider.ttl:
-                return await _shared(run, i, lambda: call(runtime, message, state))
+
+                async def fly() -> Any:
+                    try:
+                        return await call(runtime, message, state)
+                    finally:
+                        if served is not None:
+                            served.over = True
+
+                return await _shared(run, i, fly)
             return await call(runtime, message, state)
         finally:
             composing.set(before)

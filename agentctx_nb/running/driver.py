@@ -40,13 +40,14 @@ class Driver:
 
 
 class Served:
-    """One provider, by its place, that a driver serves."""
+    """One provider, by its place, that a driver serves; ``over`` where it has ended before the driver heard of it."""
 
-    __slots__ = ("at", "driver")
+    __slots__ = ("at", "driver", "over")
 
     def __init__(self, driver: Driver, at: int) -> None:
         self.driver = driver
         self.at = at
+        self.over = False
 
 
 # Set in the context of each driver, so that it reaches the tasks and threads a provider starts; while it
@@ -87,7 +88,7 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
     ours = _original(runtime)
     while served is not None:
         driver, run = served.driver, served.driver.run
-        if _original(run.runtime) is ours and driver.at == served.at:  # it has not ended
+        if _original(run.runtime) is ours and driver.at == served.at and not served.over:
             name = run.plan.names[served.at]
             inside.append(name)
             if name in names:

@@ -27,7 +27,9 @@ LOWEST = -2.0  # below every cosine and above what silent rows get
 NEAR = 2e-6  # scores closer than this may be equal
 SAME = 1e-6  # float64 scores of equal rows are closer than this ...
 BESIDE = 2.5e-6  # ... and so are these rows: encoding moves each by half as much at most
-MOST_AGAIN = 4096  # scores compared with each other again; where more are near, equal rows of one block have equal ones
+MOST_AGAIN = 4096  # scores compared with each other again, of more only those that a count lets through ...
+MOST_COUNTED = 16_384  # ... up to so many; where more are near, equal rows of one block have equal scores
+MOST_BESIDE = 16  # rows beside each, on average, that are looked at; nearly equal ones may be without number
 
 
 class Best:
@@ -102,11 +104,18 @@ class Best:
         rows, scores = rows[kept], np.minimum(scores[kept], np.float32(1))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
+        if self.count is not None and len(scores) > self.count > 0:
+            reaching = int(np.count_nonzero(scores >= scores[self.count - 1] - NEAR))
+            rows, scores = rows[:reaching], scores[:reaching]
         again = self._near(scores)
         if len(again):
-            for start in range(0, len(again), MOST_AGAIN):
-                some = again[start : start + MOST_AGAIN]
-                scores[some] = _cosines(vectors(rows[some]).astype(np.float64), query.astype(np.float64))
+            for start in range(0, len(again), MOST_COUNTED):
+                some = again[start : start + MOST_COUNTED]
+                found = vectors(rows[some]).astype(np.float64)
+                cosines = _cosines(found, query.astype(np.float64))
+                if len(again) <= MOST_COUNTED:
+                    _even_out(cosines, found)
+                scores[some] = cosines
             order = np.lexsort((rows, -scores))
             rows, scores = rows[order], scores[order]
         if self.threshold is not None:
@@ -122,7 +131,7 @@ class Best:
         close = scores[:-1] - scores[1:] < NEAR
         near[:-1] = close
         near[1:] |= close
-        if np.count_nonzero(near) > MOST_AGAIN:
+        if np.count_nonzero(near) > (MOST_AGAIN if self.count is None else MOST_COUNTED):
             near[:] = False
         if self.threshold is not None:
             near |= np.abs(scores - np.float32(self.threshold)) < NEAR
@@ -130,27 +139,35 @@ class Best:
 
 
 def _cosines(rows: Doubles, query: Doubles) -> Doubles:
-    """Return the cosines of ``rows`` with ``query``, at most 1, the same for rows that are equal but for rounding.
+    """Return the cosines of ``rows`` with ``query``, at most 1."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows) * query.dot(query))
+    cosines: Doubles = np.minimum(rows @ query / np.maximum(lengths, TINY), 1)
+    return cosines
+
+
+def _even_out(cosines: Doubles, rows: Doubles) -> None:
+    """Make the ``cosines`` of ``rows`` that are equal but for rounding the same.
 
     Equal rows lie side by side along any direction. Each row that is still alone takes in those beside it: it, not the
     one before, is what they are compared with, so a chain of rows that each resemble the next does not become one.
     """
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows) * query.dot(query))
-    cosines: Doubles = np.minimum(rows @ query / np.maximum(lengths, TINY), 1)
-    direction = np.cos(np.arange(1, len(query) + 1))
+    direction = np.cos(np.arange(1, rows.shape[1] + 1))
     along = rows @ (direction / np.sqrt(direction.dot(direction)))
     order = np.argsort(along, kind="stable")
     along = along[order]
     ends = along.searchsorted(along + BESIDE)
     alone = np.ones(len(rows), np.bool_)
+    left = MOST_BESIDE * len(rows)
     for at in (ends > np.arange(1, len(rows) + 1)).nonzero()[0].tolist():
         if not alone[at]:
             continue
         beside = at + 1 + alone[at + 1 : ends[at]].nonzero()[0]
+        left -= len(beside)
+        if left < 0:
+            return
         first, others = order[at], order[beside]
         apart = rows[others] - rows[first]
         equal = np.einsum("ij,ij->i", apart, apart) < BESIDE**2
         equal &= np.abs(cosines[others] - cosines[first]) < SAME
         cosines[others[equal]] = cosines[first]
         alone[beside[equal]] = False
-    return cosines

@@ -6,7 +6,9 @@ search, so that no call has to rebuild anything at length. What is not encoded y
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +18,7 @@ from agentctx_nb import errors
 from agentctx_nb.search.basis import Basis, fit
 from agentctx_nb.search.batch import search_many_all, search_many_pruned, search_many_rows
 from agentctx_nb.search.best import Best
+from agentctx_nb.search.gather import vectors_of
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, sizes_for
 from agentctx_nb.search.pruning import PrunedBlock, search_all, search_pruned
 from agentctx_nb.search.rows import RowBlock
@@ -31,16 +34,28 @@ from agentctx_nb.search.vectors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 __all__ = ["VectorIndex"]
 
 FLOAT32 = np.dtype(np.float32)
 LOSSES = 3  # searches of one kind that pruning did not help, before it is given up ...
 PAUSE = 32  # ... for so many searches
+QUERIES = 256  # searched together; more would only take more memory
 TRIES = 3  # searches that a delete may disturb before deletes wait for one
 
 Answer = TypeVar("Answer")
+
+_INDEXES: weakref.WeakSet[VectorIndex] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for index in list(_INDEXES):
+        index.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class VectorIndex:
@@ -58,6 +73,7 @@ class VectorIndex:
     """
 
     def __init__(self, dim: int, *, sizes: Sizes | None = None) -> None:
+        dim = whole_number(dim, "the dimension of an index")
         if dim < 1:
             raise errors.DefinitionError(f"an index needs at least 1 dimension, not {dim}")
         self.dim = dim
@@ -76,6 +92,12 @@ class VectorIndex:
         self._basis: Basis | None = None
         self._signs: Signs | None = None
         self._losses: dict[float | None, int] = {}
+        _INDEXES.add(self)
+
+    def __reduce__(self) -> str:
+        raise errors.DefinitionTypeError(
+            "a VectorIndex is neither copied nor pickled; append its rows to another"
+        )
 
     def __len__(self) -> int:
         return self._count - len(self._deleted)
@@ -115,7 +137,23 @@ class VectorIndex:
                 sample.take(rows[:: -(-len(rows) // self._sizes.sample)])
                 sample.settle()
                 self._basis = fit(sample.rows[: sample.filled], self._sizes)
-            return self._append(rows)
+            first = self._count
+            try:
+                return self._append(rows)
+            except BaseException:
+                self._count_again()
+                for row in range(first, self._count):
+                    self._silence(row)
+                raise
+
+    def _count_again(self) -> None:
+        full = len(self._pruned) + len(self._waiting)
+        self._count = full * self._sizes.block + self._tail.filled
+
+    def begin_anew(self) -> None:
+        """Go on in a process forked while a thread, which is not in it, was at work here."""
+        self._lock, self._no_deletes = threading.Lock(), threading.Lock()
+        self._count_again()
 
     def _append(self, rows: Floats) -> range:
         first = self._count
@@ -138,8 +176,10 @@ class VectorIndex:
             tail.grow(tail.filled + 1)
             return tail
         tail.settle()
-        self._waiting.append(tail)
-        self._tail = RowBlock(self.dim, self._sizes.block)
+        fresh = RowBlock(self.dim, self._sizes.block)
+        # No call between these two, after which Ctrl-C could leave the block in both places.
+        self._waiting += [tail]
+        self._tail = fresh
         if len(self._waiting) > self._sizes.waiting:
             self._encode(1)
         return self._tail
@@ -154,16 +194,21 @@ class VectorIndex:
         for _ in range(min(most, len(self._waiting))):
             block = self._waiting[0]
             before = self._pruned[-1] if self._pruned else None
-            self._pruned.append(PrunedBlock(block.rows, block.silent, self._basis, before))
+            encoded = PrunedBlock(block.rows, block.silent, self._basis, before)
+            # No call between these two, after which Ctrl-C could leave the block in both lists.
+            self._pruned += [encoded]
             del self._waiting[0]
 
     def delete(self, row: int) -> None:
         """Let ``row`` never be found again; its number stays taken. A row may be deleted twice."""
         with self._no_deletes, self._lock:
-            block, at = self._locate(row)
-            self._deletes += 1
-            block.silence(at)
-            self._deleted.add(row)
+            self._silence(row)
+
+    def _silence(self, row: int) -> None:
+        block, at = self._locate(row)
+        self._deletes += 1
+        block.silence(at)
+        self._deleted.add(row)
 
     def vector(self, row: int) -> Floats:
         """Return a copy of ``row`` with unit length (zeros where it was zero), but for float32 rounding."""
@@ -257,7 +302,7 @@ class VectorIndex:
             flags = None if flags is None else flags[: len(pruned) * self._sizes.block]
             with one_thread():
                 self._search_pruned(pruned, basis, unit, best, flags, approximate=approximate)
-        return best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
+        return best.answers(unit, lambda rows: vectors_of(rows, pruned, plain, self._sizes.block))
 
     def _search_pruned(
         self,
@@ -315,8 +360,12 @@ class VectorIndex:
             units = block.rows[live]
 
             def once() -> list[tuple[Rows, Floats]]:
-                bests = [Best(count=count, threshold=threshold, margin=self._margin) for _ in live]
-                return self._search_many(units, bests)
+                found: list[tuple[Rows, Floats]] = []
+                for start in range(0, len(units), QUERIES):
+                    some = units[start : start + QUERIES]
+                    bests = [Best(count=count, threshold=threshold, margin=self._margin) for _ in some]
+                    found += self._search_many(some, bests)
+                return found
 
             for at, answer in zip(live, self._undisturbed(once), strict=True):
                 answers[at] = answer
@@ -333,28 +382,10 @@ class VectorIndex:
             else:
                 search_many_pruned(pruned, projections, bests, few=self._sizes.few_pairs)
         return [
-            best.answers(unit, lambda rows: _vectors(rows, pruned, plain, self._sizes.block))
+            best.answers(unit, lambda rows: vectors_of(rows, pruned, plain, self._sizes.block))
             for best, unit in zip(bests, units, strict=True)
         ]
 
     @staticmethod
     def _nothing() -> tuple[Rows, Floats]:
         return np.empty(0, np.int64), np.empty(0, np.float32)
-
-
-def _vectors(
-    rows: Rows, pruned: Sequence[PrunedBlock], plain: Sequence[tuple[int, RowBlock, int]], size: int
-) -> Floats:
-    """Return the vectors of ``rows``, wherever each of them is kept."""
-    parts: dict[int, Floats] = {}
-    numbers, columns = np.divmod(rows, size)
-    for number in np.unique(numbers).tolist():
-        at = columns[numbers == number]
-        if number < len(pruned):
-            parts[number] = pruned[number].vectors(at)
-        else:
-            parts[number] = plain[number - len(pruned)][1].rows[at]
-    found = np.empty((len(rows), next(iter(parts.values())).shape[1]), np.float32)
-    for number, part in parts.items():
-        found[numbers == number] = part
-    return found

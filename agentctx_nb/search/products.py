@@ -172,8 +172,17 @@ class _OneThread:
             if not self._inside and self._before > 1 and (control := _thread_count()) is not None:
                 control[1](self._before)
 
+    def begin_anew(self) -> None:
+        """Go on in a forked process, in which no other thread is inside."""
+        before, self._lock = self._inside, threading.Lock()
+        self._inside = 0
+        if before and self._before > 1 and (control := _thread_count()) is not None:
+            control[1](self._before)
+
 
 _ONE_THREAD = _OneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ONE_THREAD.begin_anew)
 
 
 def one_thread() -> AbstractContextManager[None]:

@@ -11,11 +11,13 @@ cutoff lies by more than that below what an answer must reach.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agentctx_nb.search.basis import SILENT, Basis, Projection
+from agentctx_nb.search.gather import products_at, scores_at
 from agentctx_nb.search.pairs import (
     ExactQuery,
     PairedRows,
@@ -23,7 +25,6 @@ from agentctx_nb.search.pairs import (
     aligned,
     exact_query,
     part_pairs,
-    rows_at,
 )
 from agentctx_nb.search.products import (
     Flags,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from agentctx_nb.search.best import Best
 
-__all__ = ["PrunedBlock", "add_where_reached", "by_block", "products_at", "search_all", "search_pruned"]
+__all__ = ["PrunedBlock", "add_where_reached", "search_all", "search_pruned"]
 
 WORTH_AIMING = 30_000  # rows left to look at that cost more than raising the cutoff first
 TOGETHER = 8  # blocks bounded at once: what stays in the processor's cache between two steps
@@ -52,11 +53,14 @@ class PrunedBlock:
     """A full block of rows, an even number, in the directions of ``basis``.
 
     ``near`` holds the first piece and ``left`` how long each row is beyond it; ``parts`` holds an array for each
-    other piece, a row a line. The pairs of ``near`` are at ``place`` of a ``shelf``, behind those of ``before`` while
-    there is room.
+    other piece, a row a line. What is read most of them is at ``place`` of a ``shelf``, behind that of ``before``
+    while there is room.
     """
 
     __slots__ = ("any_silent", "basis", "codes", "left", "near", "parts", "place", "shelf")
+
+    shelf: Shelf
+    place: int
 
     def __init__(self, rows: Floats, silent: Flags, basis: Basis, before: PrunedBlock | None = None) -> None:
         self.basis = basis
@@ -72,15 +76,18 @@ class PrunedBlock:
         self.any_silent = bool(silent.any())
         first = basis.pieces[0].end
         half = len(rows) // 2
-        if before is None:  # a small index does not reserve much more than it holds
-            self.shelf = Shelf(TOGETHER // 2, half, first)
-        else:
-            self.shelf = Shelf(TOGETHER, half, first) if before.shelf.full else before.shelf
-        self.place = self.shelf.take()
+        second, *others = [piece.end - piece.start + 2 for piece in basis.pieces[1:]] or [0]
+        # The place follows from the block before, so that one whose making is interrupted leaves no gap.
+        if before is not None and before.place + 1 < len(before.shelf.pairs):
+            self.shelf, self.place = before.shelf, before.place + 1
+        else:  # a small index does not reserve much more than it holds
+            self.shelf, self.place = Shelf(TOGETHER if before else TOGETHER // 2, half, first, second), 0
         self.left = self.shelf.left[self.place]
-        widths = [first, *(2 * (piece.end - piece.start + 2) for piece in basis.pieces[1:])]
+        widths = [first, *(2 * width for width in others)]
         # One array for all else: large enough for large pages.
         rest, *parts = np.split(aligned(sum(widths) * half), np.cumsum(widths)[:-1] * half)
+        if second:
+            parts.insert(0, self.shelf.second[len(rows) * self.place :][: len(rows)])
         self.near = PairedRows(rotated[:, :first], basis.centre[:first], self.shelf.pairs[self.place], rest)
         self.left[:] = left[1]
         self.parts: list[Floats] = []
@@ -231,10 +238,25 @@ def _bound_all(
         work(0, len(blocks))
         return
     middle = len(blocks) // 2
-    other = threading.Thread(target=work, args=(middle, len(blocks)), daemon=True)
-    other.start()
-    work(0, middle)
-    other.join()
+    done = []
+
+    def help_out() -> None:
+        with suppress(MemoryError):
+            work(middle, len(blocks))
+            done.append(True)
+
+    other = threading.Thread(target=help_out, daemon=True)
+    try:
+        other.start()
+    except RuntimeError:  # there are as many threads as there may be, or the interpreter is about to end
+        work(0, len(blocks))
+        return
+    try:
+        work(0, middle)
+    finally:
+        other.join()  # it writes to memory of ours
+    if not done:
+        work(middle, len(blocks))
 
 
 def _bound(blocks: Sequence[PrunedBlock], whole: Floats, left: Floats, out: Floats, sizes: Sizes) -> None:
@@ -263,44 +285,6 @@ def _aim(
         best.raise_cut(scores_at(blocks, rows, projection, sizes))
 
 
-def scores_at(blocks: Sequence[PrunedBlock], rows: Rows, projection: Projection, sizes: Sizes) -> Floats:
-    """Return the scores of ``rows`` (ascending, 0 being the first of ``blocks``)."""
-    scores = np.zeros(len(rows), np.float32)
-    for number, coefficients in enumerate(projection.scores):
-        scores += products_at(blocks, rows, number, coefficients, sizes)
-    return scores
-
-
-def products_at(
-    blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
-) -> Floats:
-    """Return the products of piece ``number`` of ``rows`` (one at least, ascending, 0 being the first of ``blocks``)."""
-    places, columns = by_block(blocks, rows, sizes.block)
-    products: Floats
-    if number:
-        found = np.empty((len(rows), len(coefficients)), np.float32)
-        for block, start, end in places:  # mode "raise" would buffer
-            block.parts[number - 1].take(columns[start:end], axis=0, out=found[start:end], mode="clip")
-        products = found @ coefficients
-        return products
-    left = np.empty(len(rows), np.float32)
-    for block, start, end in places:
-        block.left.take(columns[start:end], out=left[start:end], mode="clip")
-    near = rows_at([(block.near, start, end) for block, start, end in places], columns)
-    products = near @ coefficients[:-1]
-    products += left * coefficients[-1]
-    return products
-
-
-def by_block(
-    blocks: Sequence[PrunedBlock], rows: Rows, size: int
-) -> tuple[list[tuple[PrunedBlock, int, int]], Rows]:
-    """Return each block that ``rows`` (ascending) are in, from where to where in ``rows`` that is, and their columns."""
-    edges = rows.searchsorted(np.arange(0, (len(blocks) + 1) * size, size)).tolist()
-    places = zip(blocks, edges, edges[1:], strict=False)
-    return [place for place in places if place[1] < place[2]], rows % size
-
-
 def add_where_reached(
     blocks: Sequence[PrunedBlock],
     rows: Rows,
@@ -319,8 +303,8 @@ def add_where_reached(
     """
     start = bounds if before is None else before
     for number in range(done, len(projection.steps)):
-        if best.count and len(rows) > WORTH_AIMING:
-            wanted = 4 + 2 * best.count
+        wanted = 4 + 2 * (best.count or 0)
+        if best.count and len(rows) > max(WORTH_AIMING, wanted):
             highest = np.sort(np.argpartition(bounds, len(bounds) - wanted)[len(bounds) - wanted :])
             best.raise_cut(scores_at(blocks, rows[highest], projection, sizes))
         rows, bounds, start = _reaching(best.cut, rows, bounds, start)

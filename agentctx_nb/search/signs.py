@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentctx_nb.search.basis import SILENT
+from agentctx_nb.search.gather import by_block, products_at
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, where_set
-from agentctx_nb.search.pruning import add_where_reached, by_block, products_at
+from agentctx_nb.search.pruning import add_where_reached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

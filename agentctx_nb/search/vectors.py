@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["as_count", "as_flags", "as_query", "as_rows", "as_threshold", "as_vector", "whole_number"]
 
 STEP = 4096
+MOST = 2**40  # rows
 
 
 def as_vector(value: Any, dim: int) -> Floats:
@@ -100,7 +101,7 @@ def as_count(value: Any) -> int | None:
     count = whole_number(value, "count")
     if count < 0:
         raise errors.DefinitionError(f"count must be 0 or more, not {count}")
-    return count
+    return min(count, MOST)
 
 
 def as_threshold(value: Any) -> float | None:
@@ -113,7 +114,7 @@ def as_threshold(value: Any) -> float | None:
         return None
     try:
         threshold = float(min(max(value, -2.0), 2.0))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         raise errors.DefinitionError(
             f"threshold must be a number, as 0.75, not {type(value).__name__}"
         ) from None
@@ -135,6 +136,8 @@ def _numbers(value: Any) -> np.ndarray:
         array = np.asarray(value)
         if array.dtype == np.float32:
             return array
+        if array.dtype.kind == "c":
+            raise TypeError("real ones, not complex")
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise errors.DefinitionError(f"a vector must hold numbers: {error}") from None

@@ -262,6 +262,30 @@ def test_a_task_that_a_provider_leaves_behind_may_compose_one_that_runs_meanwhil
     asyncio.run(bounded(main()))
 
 
+@pytest.mark.parametrize("options", [{}, {"timeout": 5}, {"ttl": 60}, {"ttl": 60, "timeout": 5}])
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_a_task_left_behind_may_compose_its_provider_at_once(options, turns):
+    left = []
+
+    async def leaves(runtime):
+        async def later():
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return await runtime.compose_state("later")
+
+        if not left:
+            left.append(asyncio.create_task(later()))
+        return "x"
+
+    async def main():
+        runtime = AgentRuntime()
+        runtime.register_provider(Provider("X", leaves, **options))
+        assert (await runtime.compose_state("hi")).text == "x"
+        assert (await left[0]).text == "x"
+
+    asyncio.run(bounded(main()))
+
+
 async def awaits_itself_when_asked(runtime, message):
     return (await runtime.compose_state(message)).text
 

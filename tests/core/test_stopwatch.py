@@ -54,6 +54,22 @@ def test_how_long_one_held_the_loop_is_told_in_every_run_alike(options):
         assert runtime.compose(f"message {number}").report["HOLDS"].blocked_ms >= 20
 
 
+def test_how_long_one_held_the_loop_is_not_told_where_only_its_first_step_was_timed():
+    async def get(runtime, message):
+        if message.content.text == "slow":
+            await asyncio.sleep(0)
+            time.sleep(0.02)  # noqa: ASYNC251  it is what is told
+        return "answered"
+
+    runtime = AgentRuntime()
+    runtime.register_provider(Provider("CHANGES", get))
+    runtime.register_provider(Provider("QUICK", quick))
+    seen = [runtime.compose(text).report["CHANGES"].blocked_ms for text in ("quick", "quick", "slow", "slow")]
+    assert seen[0] < 20 > seen[1]
+    assert seen[2] is None
+    assert seen[3] >= 20
+
+
 def test_the_stop_watch_drives_a_future_as_it_drives_a_coroutine():
     run = SimpleNamespace(held_ns={}, plan=SimpleNamespace(quick=set(), special=set()))
 
