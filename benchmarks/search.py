@@ -252,7 +252,8 @@ def write_lines(rows: np.ndarray, queries: np.ndarray) -> list[Line]:
         index.search(query, count=10, approximate=True)
     # What a shelf is mapped for is not traced, and takes memory as far as it is written.
     blocks = index._pruned  # noqa: SLF001
-    mapped = sum((b.shelf.pairs.nbytes + b.shelf.second.nbytes) / len(b.shelf.pairs) for b in blocks)
+    large = [(b.shelf.pairs, b.shelf.rest, b.shelf.second, b.shelf.codes) for b in blocks]
+    mapped = sum(part.nbytes / len(parts[0]) for parts in large for part in parts if part is not None)
     held = (tracemalloc.get_traced_memory()[0] + mapped) / few.nbytes
     tracemalloc.stop()
     return [

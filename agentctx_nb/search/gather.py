@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agentctx_nb.search.pairs import rows_at
+from agentctx_nb.search.pairs import taken_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from agentctx_nb.search.pruning import PrunedBlock
     from agentctx_nb.search.rows import RowBlock
 
-__all__ = ["by_block", "products_at", "scores_at", "vectors_of"]
+    Place = tuple[Shelf, int, int]
+
+__all__ = ["by_shelf", "products_at", "scores_at", "vectors_of"]
 
 
 def scores_at(blocks: Sequence[PrunedBlock], rows: Rows, projection: Projection, sizes: Sizes) -> Floats:
@@ -32,31 +34,48 @@ def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (one at least, ascending, 0 being the first of ``blocks``)."""
-    products: Floats
-    if number == 1:
-        shelves, numbers = _by_shelf(blocks, rows, sizes.block)
+    if number > 1:
+        places, columns = _by_block(blocks, rows, sizes.block)
         found = np.empty((len(rows), len(coefficients)), np.float32)
-        for shelf, start, end in shelves:  # mode "raise" would buffer
-            shelf.second.take(numbers[start:end], axis=0, out=found[start:end], mode="clip")
-        products = found @ coefficients
-        return products
-    places, columns = by_block(blocks, rows, sizes.block)
-    if number:
-        found = np.empty((len(rows), len(coefficients)), np.float32)
-        for block, start, end in places:
+        for block, start, end in places:  # mode "raise" would buffer
             block.parts[number - 1].take(columns[start:end], axis=0, out=found[start:end], mode="clip")
-        products = found @ coefficients
-        return products
+        return _product(found, coefficients)
+    shelves, numbers = by_shelf(blocks, rows, sizes.block)
+    if number == 1:
+        found = np.empty((len(rows), len(coefficients)), np.float32)
+        for shelf, start, end in shelves:
+            shelf.second.take(numbers[start:end], axis=0, out=found[start:end], mode="clip")
+        return _product(found, coefficients)
     left = np.empty(len(rows), np.float32)
-    for block, start, end in places:
-        block.left.take(columns[start:end], out=left[start:end], mode="clip")
-    near = rows_at([(block.near, start, end) for block, start, end in places], columns)
-    products = near @ coefficients[:-1]
+    for shelf, start, end in shelves:
+        shelf.left.reshape(-1).take(numbers[start:end], out=left[start:end], mode="clip")
+    products = _product(_first_pieces(blocks[0], shelves, numbers, sizes.block), coefficients[:-1])
     products += left * coefficients[-1]
     return products
 
 
-def by_block(
+def _product(found: Floats, coefficients: Floats) -> Floats:
+    products: Floats = found @ coefficients
+    return products
+
+
+def _first_pieces(block: PrunedBlock, shelves: Sequence[Place], numbers: Rows, size: int) -> Floats:
+    """Return the first pieces of rows on ``shelves``, as they were but for rounding; ``block`` is any of theirs."""
+    half, width = block.near.pairs.shape
+    held, columns = np.divmod(numbers, size)
+    later = columns >= half
+    lines = numbers - half * (held + later)
+    both = np.empty((len(numbers), width), np.float32)
+    rest = np.empty((len(numbers), width), np.int16)
+    units = np.empty(len(numbers), np.float32)
+    for shelf, start, end in shelves:
+        shelf.pairs.reshape(-1, width).take(lines[start:end], axis=0, out=both[start:end], mode="clip")
+        shelf.rest.take(numbers[start:end], axis=0, out=rest[start:end], mode="clip")
+        shelf.units.take(held[start:end], out=units[start:end], mode="clip")
+    return taken_apart(both, rest, later, units[:, None], block.near.centre)
+
+
+def _by_block(
     blocks: Sequence[PrunedBlock], rows: Rows, size: int
 ) -> tuple[list[tuple[PrunedBlock, int, int]], Rows]:
     """Return each block that ``rows`` (ascending) are in, from where to where in ``rows`` that is, and their columns."""
@@ -65,9 +84,7 @@ def by_block(
     return [place for place in places if place[1] < place[2]], rows % size
 
 
-def _by_shelf(
-    blocks: Sequence[PrunedBlock], rows: Rows, size: int
-) -> tuple[list[tuple[Shelf, int, int]], Rows]:
+def by_shelf(blocks: Sequence[PrunedBlock], rows: Rows, size: int) -> tuple[list[Place], Rows]:
     """Return each shelf that ``rows`` (ascending) are on, from where to where in ``rows`` that is, and their places."""
     places = rows + blocks[0].place * size
     shelves = []

@@ -337,12 +337,14 @@ class VectorIndex:
 
     def _with_codes(self, blocks: list[PrunedBlock], basis: Basis) -> list[PrunedBlock]:
         """Return the leading blocks that have sign codes, after giving them to a few more."""
-        if self._signs is None:
-            self._signs = signs_for(basis)
         coded = next((at for at, block in enumerate(blocks) if block.codes is None), len(blocks))
         more = blocks[coded : coded + 2 * self._sizes.per_search]
-        for block in more:
-            self._signs.encode(block, self._sizes.block)
+        if more:
+            with self._lock:
+                if self._signs is None:
+                    self._signs = signs_for(basis)
+                for block in more:
+                    self._signs.encode(block, self._sizes.block)
         return blocks[: coded + len(more)]
 
     def search_many(

@@ -20,11 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from agentctx_nb.search.products import Floats, Rows
+    from agentctx_nb.search.products import Flags, Floats, Rows
 
 __all__ = [
     "LONGEST",
@@ -34,8 +32,9 @@ __all__ = [
     "WholeQuery",
     "aligned",
     "exact_query",
+    "mapped",
     "part_pairs",
-    "rows_at",
+    "taken_apart",
     "whole_query",
 ]
 
@@ -99,15 +98,19 @@ def exact_query(query: Floats) -> ExactQuery:
 class Shelf:
     """Room for what a search reads of ``blocks`` blocks, side by side.
 
-    That is the pairs, ``half`` lines of ``width`` numbers each; the lengths left; and the second pieces, a row a line
-    of ``second`` numbers. What lies in one stretch, in large pages, is read a fifth faster than in one for each block.
+    That is the first pieces, as ``pairs`` of ``half`` lines of ``width`` numbers each, with their ``rest`` and ``units``
+    (what 1 in them stands for); the lengths ``left``; the ``second`` pieces, a row a line; and, where there are any, the
+    ``codes`` of their signs, blocks x words x rows. What lies in one stretch, in large pages, is read a fifth faster than in one for each block.
     """
 
-    __slots__ = ("left", "pairs", "second")
+    __slots__ = ("codes", "left", "pairs", "rest", "second", "units")
 
     def __init__(self, blocks: int, half: int, width: int, second: int = 0) -> None:
-        self.pairs: Floats = _mapped(blocks * half * width).reshape(blocks, half, width)
-        self.second: Floats = _mapped(blocks * half * 2 * second).reshape(blocks * half * 2, second)
+        self.pairs: Floats = mapped(blocks * half * width).reshape(blocks, half, width)
+        self.rest: NDArray[np.int16] = mapped(blocks * half * width).view(np.int16).reshape(-1, width)
+        self.units: Floats = np.ones(blocks, np.float32)
+        self.codes: NDArray[np.uint64] | None = None
+        self.second: Floats = mapped(blocks * half * 2 * second).reshape(blocks * half * 2, second)
         self.left: Floats = aligned(blocks * half * 2).reshape(blocks, half * 2)
 
 
@@ -118,7 +121,7 @@ def aligned(size: int) -> Floats:
     return room[start : start + size]
 
 
-def _mapped(size: int) -> Floats:
+def mapped(size: int) -> Floats:
     """Return room for ``size`` numbers in large pages where it is large; what is not written yet takes no memory.
 
     It comes from the system. What numpy's allocator hands out again has been in small pages, and stays so.
@@ -143,9 +146,13 @@ class PairedRows:
     __slots__ = ("centre", "longest", "off", "pairs", "rest", "scale")
 
     def __init__(
-        self, rows: Floats, centre: Floats, pairs: Floats | None = None, rest: Floats | None = None
+        self,
+        rows: Floats,
+        centre: Floats,
+        pairs: Floats | None = None,
+        rest: NDArray[np.int16] | None = None,
     ) -> None:
-        """Keep ``rows`` in ``pairs``, half as many lines, and ``rest``, half as many numbers."""
+        """Keep ``rows`` in ``pairs``, half as many lines, and ``rest``."""
         half = len(rows) // 2
         self.centre = centre
         exact = rows - centre
@@ -154,10 +161,9 @@ class PairedRows:
         self.off = _longest(left) / self.scale
         self.longest = _longest(whole) / self.scale
         self.pairs: Floats = np.empty((half, rows.shape[1]), np.float32) if pairs is None else pairs
-        rest = np.empty(self.pairs.size, np.float32) if rest is None else rest
         np.multiply(whole[half:], np.float32(APART), out=self.pairs)
         self.pairs += whole[:half]
-        self.rest: NDArray[np.int16] = rest.view(np.int16).reshape(rows.shape)
+        self.rest: NDArray[np.int16] = np.empty(rows.shape, np.int16) if rest is None else rest
         left *= FINE
         np.rint(left, out=left)
         np.clip(left, -FINE // 2, FINE // 2 - 1, out=left)
@@ -173,7 +179,11 @@ class PairedRows:
 
     def at(self, columns: Rows) -> Floats:
         """Return some rows as they were, but for rounding."""
-        return rows_at([(self, 0, len(columns))], columns)
+        half = len(self.pairs)
+        later = columns >= half
+        both = self.pairs.take(columns - half * later, axis=0)
+        unit = np.full((1, 1), 1 / self.scale, np.float32)
+        return taken_apart(both, self.rest.take(columns, axis=0), later, unit, self.centre)
 
     def products(self, query: ExactQuery, out: Floats) -> None:
         """Write the products of all rows with ``query`` to ``out``."""
@@ -189,27 +199,14 @@ class PairedRows:
         out += query.numbers @ self.centre
 
 
-def rows_at(places: Sequence[tuple[PairedRows, int, int]], columns: Rows) -> Floats:
-    """Return some rows as they were, but for rounding: ``columns[start:end]`` of each of ``places``, all alike in size.
-
-    What is gathered is taken apart in one go, since a few rows each of many blocks are what a search asks for.
-    """
-    half, width = places[0][0].pairs.shape
-    later = columns >= half
-    lines = columns - half * later
-    both = np.empty((len(columns), width), np.float32)
-    rest = np.empty((len(columns), width), np.int16)
-    scale = np.empty((len(columns), 1), np.float32)
-    for rows, start, end in places:  # mode "raise" would buffer
-        rows.pairs.take(lines[start:end], axis=0, out=both[start:end], mode="clip")
-        rows.rest.take(columns[start:end], axis=0, out=rest[start:end], mode="clip")
-        scale[start:end] = 1 / rows.scale
+def taken_apart(both: Floats, rest: NDArray[np.int16], later: Flags, units: Floats, centre: Floats) -> Floats:
+    """Return rows as they were, but for rounding: those in ``both``, which is written over, of which it is the first or, where ``later``, the second."""
     second = np.rint(both * FEW_WHOLE)
     both -= second * np.float32(APART)
     np.copyto(both, second, where=later[:, None])
     both += rest * np.float32(1 / FINE)
-    both *= scale
-    both += places[0][0].centre
+    both *= units
+    both += centre
     return both
 
 

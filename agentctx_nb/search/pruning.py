@@ -83,12 +83,15 @@ class PrunedBlock:
         else:  # a small index does not reserve much more than it holds
             self.shelf, self.place = Shelf(TOGETHER if before else TOGETHER // 2, half, first, second), 0
         self.left = self.shelf.left[self.place]
-        widths = [first, *(2 * width for width in others)]
+        here = slice(len(rows) * self.place, len(rows) * (self.place + 1))
+        widths = [2 * width for width in others]
         # One array for all else: large enough for large pages.
-        rest, *parts = np.split(aligned(sum(widths) * half), np.cumsum(widths)[:-1] * half)
+        parts = np.split(aligned(sum(widths) * half), np.cumsum(widths)[:-1] * half)[: len(others)]
         if second:
-            parts.insert(0, self.shelf.second[len(rows) * self.place :][: len(rows)])
-        self.near = PairedRows(rotated[:, :first], basis.centre[:first], self.shelf.pairs[self.place], rest)
+            parts.insert(0, self.shelf.second[here])
+        pairs, rest = self.shelf.pairs[self.place], self.shelf.rest[here]
+        self.near = PairedRows(rotated[:, :first], basis.centre[:first], pairs, rest)
+        self.shelf.units[self.place] = 1 / self.near.scale
         self.left[:] = left[1]
         self.parts: list[Floats] = []
         for number, (piece, memory) in enumerate(zip(basis.pieces[1:], parts, strict=True), start=1):

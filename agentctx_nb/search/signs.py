@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentctx_nb.search.basis import SILENT
-from agentctx_nb.search.gather import by_block, products_at
+from agentctx_nb.search.gather import by_shelf, products_at
+from agentctx_nb.search.pairs import mapped
 from agentctx_nb.search.products import Flags, Floats, Rows, Sizes, one_thread, where_set
 from agentctx_nb.search.pruning import add_where_reached
 
@@ -31,10 +32,10 @@ __all__ = ["Signs", "search_signs", "signs_for"]
 Words: TypeAlias = NDArray[np.uint64]
 
 FEWEST_BITS, MOST_BITS = 256, 512
-SHARE = 0.001  # of the rows whose signs are weighed ...
-LEAST = 1200  # ... but at least so many
-SCORED = 20  # rows scored for each one that is asked for ...
-LEAST_SCORED = 200  # ... but at least so many
+SHARE = 0.0009  # of the rows whose signs are weighed ...
+LEAST = 900  # ... but at least so many
+SCORED = 22  # rows scored for each one that is asked for ...
+LEAST_SCORED = 220  # ... but at least so many
 SAMPLE = 10_000  # rows that tell how many signs the nearest differ in
 CHANCE = np.random.default_rng(0).random(SAMPLE)
 
@@ -50,7 +51,14 @@ class Signs:
         """Give ``block``, of ``size`` rows, its codes: words x rows, 64 signs a word."""
         with one_thread():
             products = block.rotated(np.arange(size)) @ self.directions
-        block.codes = np.ascontiguousarray(np.packbits(products > self.offsets, axis=1).view(np.uint64).T)
+        packed = np.packbits(products > self.offsets, axis=1).view(np.uint64).T
+        codes = block.shelf.codes
+        if codes is None:
+            blocks = len(block.shelf.pairs)
+            codes = mapped(2 * blocks * packed.size).view(np.uint64).reshape(blocks, *packed.shape)
+            block.shelf.codes = codes
+        codes[block.place] = packed
+        block.codes = codes[block.place]
 
     def sides(self, projection: Projection) -> Floats:
         """Return how far a query lies from each hyperplane, and by the sign on which side."""
@@ -131,11 +139,12 @@ def _unless_silent(blocks: Sequence[PrunedBlock], allowed: Flags | None) -> Flag
 
 def _weighed(blocks: Sequence[PrunedBlock], rows: Rows, sides: Floats, sizes: Sizes) -> Floats:
     """Return how well the signs of ``rows`` (ascending) agree with the query, each weighed by its distance."""
-    places, columns = by_block(blocks, rows, sizes.block)
+    shelves, numbers = by_shelf(blocks, rows, sizes.block)
+    held, columns = np.divmod(numbers, sizes.block)
     codes = np.empty((len(rows), len(sides) // 64), np.uint64)
-    for block, start, end in places:
-        assert block.codes is not None
-        codes[start:end] = block.codes.take(columns[start:end], axis=1).T
+    for shelf, start, end in shelves:
+        assert shelf.codes is not None
+        codes[start:end] = shelf.codes[held[start:end], :, columns[start:end]]
     weighed: Floats = np.unpackbits(codes.view(np.uint8), axis=1).astype(np.float32) @ sides
     return weighed
 
