@@ -8,6 +8,7 @@ from agentctx_nb.acting import Acting
 from agentctx_nb.caution import caution
 from agentctx_nb.composition import compose
 from agentctx_nb.errors import (
+    DefinitionError,
     DefinitionTypeError,
     UnknownActionError,
     UnknownPromptError,
@@ -335,6 +336,12 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
         now = self._clock()
         if not isinstance(now, datetime) or now.utcoffset() is None:
             raise DefinitionTypeError(f"clock must return a timezone-aware datetime, not {shown(now)}")
+        try:
+            now.astimezone(UTC)
+        except OverflowError:
+            raise DefinitionError(
+                f"clock must return a datetime that UTC has too, not {shown(now)}"
+            ) from None
         return now
 
     @property

@@ -16,7 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, report
 
 from agentctx_nb import AgentRuntime, Memory
 
@@ -92,7 +92,7 @@ def row(what: str, times: tuple[float, float], must: float | None = None) -> Row
 def main() -> None:
     """Measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=15, help=ROUNDS)
     rounds = parser.parse_args().rounds
     rows = []
     for count, calls in ((1, 2000), (10, 1000), (100, 200), (1000, 20)):

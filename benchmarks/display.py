@@ -12,7 +12,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, report
 
 from agentctx_nb import AgentRuntime
 
@@ -65,7 +65,7 @@ def runtime_of(*, rows: int) -> AgentRuntime:
 def main() -> None:
     """Measure each view, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=5, help=ROUNDS)
     chosen = parser.parse_args()
     row_bytes = len("row 77 of 777, <b>as it is</b>" * 2) + 16
     runtime = runtime_of(rows=EACH // row_bytes)

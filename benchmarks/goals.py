@@ -7,6 +7,7 @@ prints the rows that were kept last by all benchmarks; `make bench` does so at i
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -96,6 +97,14 @@ def machine() -> str:
 _left_out: list[str] = []
 
 
+def at_least_one(text: str) -> int:
+    """Return a number of rounds that is written on a command line."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"it is at least 1, not {number}")
+    return number
+
+
 def leave_out(what: str, how_to: str = "") -> None:
     """Say that a peer, or a set, is not there and left out, now and below the table of all."""
     _left_out.append(what)
@@ -140,4 +149,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     main()

@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goals import KEPT, ROUNDS, Row, duration, report
+from goals import KEPT, ROUNDS, Row, at_least_one, duration, report
 
 from agentctx_nb import AgentRuntime
 
@@ -321,7 +321,7 @@ def in_text(question: Question) -> str:
 def main() -> None:
     """Measure, plot, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=7, help=ROUNDS)
     parser.add_argument("--without-memory", action="store_true", help="leave out the 100,000 compositions")
     parser.add_argument("--only-memory", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()

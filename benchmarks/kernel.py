@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, keep, leave_out, report
+from goals import ROUNDS, Row, at_least_one, keep, leave_out, report
 
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
@@ -151,7 +151,7 @@ def rows_of(times: dict[tuple[str, str], list[float]]) -> list[Row]:
 def main() -> None:
     """Start the kernels, measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=31, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=31, help=ROUNDS)
     chosen = parser.parse_args()
     missing = [name for name in ("jupyter_client", "ipykernel") if find_spec(name) is None]
     if missing:

@@ -16,7 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, report
 from peers import add_peers_option, start
 
 from agentctx_nb import AgentRuntime
@@ -98,7 +98,7 @@ def main() -> None:
     """Measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
-    parser.add_argument("--rounds", type=int, default=15, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=15, help=ROUNDS)
     chosen = parser.parse_args()
     generator = random.Random(1)
     lists = keyword_lists(generator)

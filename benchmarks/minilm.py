@@ -23,7 +23,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # read once, when the libraries are loaded
 
 import numpy as np  # noqa: E402
-from goals import ROUNDS, Row, keep, leave_out  # noqa: E402
+from goals import ROUNDS, Row, at_least_one, keep, leave_out  # noqa: E402
 
 from agentctx_nb.errors import MissingExtraError  # noqa: E402
 from agentctx_nb.search.minilm import MiniLMEmbedder, find_minilm  # noqa: E402
@@ -68,7 +68,7 @@ def main() -> None:
     """Let them take turns and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minilm", type=Path, help="the folder with model.safetensors and vocab.txt")
-    parser.add_argument("--rounds", type=int, default=200, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=200, help=ROUNDS)
     options = parser.parse_args()
     try:
         folder = options.minilm or find_minilm()

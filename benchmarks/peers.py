@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goals import KEPT, ROUNDS, Row, duration, leave_out, report
+from goals import KEPT, ROUNDS, Row, at_least_one, duration, leave_out, report
 
 HERE = Path(__file__).parent
 SETS_UP = "peers.py --set-up DIR installs it"
@@ -207,7 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
     parser.add_argument("--set-up", type=Path, metavar="DIR", help="install the peers into DIR and end")
-    parser.add_argument("--rounds", type=int, default=31, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=31, help=ROUNDS)
     chosen = parser.parse_args()
     if chosen.set_up is not None:
         set_up(chosen.set_up)

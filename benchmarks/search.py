@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     Search = Callable[[np.ndarray], Any]
 
 
+FEWEST_ROWS = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the table; ``goals`` are what must and what should be reached at this number of rows."""
@@ -278,6 +281,10 @@ def main() -> None:
         "--without-hnswlib", action="store_true", help="its index of 1,000,000 rows takes ten minutes"
     )
     chosen = parser.parse_args()
+    if chosen.rows < FEWEST_ROWS:
+        parser.error(f"--rows is at least {FEWEST_ROWS:,}, not {chosen.rows:,}")
+    if chosen.vectors is not None and not chosen.vectors.is_file():
+        parser.error(f"--vectors is a file, which {chosen.vectors} is not")
     needed = chosen.rows + QUERIES
     origin = "vectors of real sentences by wordllama"
     if chosen.vectors is not None:

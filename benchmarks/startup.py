@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goals import ROUNDS, Row, leave_out, report
+from goals import ROUNDS, Row, at_least_one, leave_out, report
 from peers import PYTHON_PEER, SETS_UP, add_peers_option, commands
 
 HEAVY = ("pandas", "numpy", "IPython", "traitlets", "ipywidgets", "httpx", "sqlite3")
@@ -44,7 +44,7 @@ def main() -> None:
     """Measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
-    parser.add_argument("--runs", type=int, default=15, help=ROUNDS)
+    parser.add_argument("--runs", type=at_least_one, default=15, help=ROUNDS)
     chosen = parser.parse_args()
     contestants = {key: (sys.executable, statement) for key, statement in STATEMENTS.items()}
     theirs = commands(chosen.peers)["elizaos"][0]

@@ -128,7 +128,26 @@ def test_below_the_table_of_all_stands_what_was_not_measured(goals, monkeypatch,
     assert not_run == sorted({path.stem for path in FOLDER.glob("*.py")} - {"goals", "keywords"})
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "goals"))
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("startup", ["--runs", "0"]),
+        ("keywords", ["--rounds", "-1"]),
+        ("search", ["--rows", "1"]),
+        ("goals", ["-x"]),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(name, options):
+    done = subprocess.run(
+        [sys.executable, FOLDER / f"{name}.py", *options], capture_output=True, text=True, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT)}, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert f"{name}.py: error: " in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_each_benchmark_says_what_it_takes(name):
     done = subprocess.run(
         [sys.executable, FOLDER / f"{name}.py", "--help"], capture_output=True, text=True, cwd=ROOT,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 import pytest
 
 from agentctx_nb import library
-from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError
 from agentctx_nb.library import (
     ADMIN_STATS,
     CURRENT_TIME,
@@ -93,6 +93,18 @@ def test_a_clock_that_does_not_tell_where_it_hangs_is_refused(wrong):
     with pytest.raises(DefinitionTypeError, match="clock must return a timezone-aware datetime, not"):
         made.clock()
     assert "clock must return" in str(made.compose("hello", [CURRENT_TIME.name]).errors[CURRENT_TIME.name])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-12))),
+    ],
+)
+def test_a_clock_at_a_moment_that_utc_has_not_is_refused(wrong):
+    with pytest.raises(DefinitionError, match="clock must return a datetime that UTC has too, not"):
+        AgentRuntime(clock=lambda: wrong).clock()
 
 
 def test_user_profile(runtime):
