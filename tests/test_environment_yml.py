@@ -37,6 +37,13 @@ def sections():
     return found
 
 
+def test_every_extra_that_an_error_names_is_there():
+    named = set()
+    for path in (ROOT / "agentctx_nb").rglob("*.py"):
+        named |= set(re.findall(r'extra="([a-z]+)"', path.read_text(encoding="utf-8")))
+    assert {"http", "minilm", "pdf"} <= named <= set(PROJECT["optional-dependencies"])
+
+
 def test_every_package_stands_in_both_files_with_the_same_version():
     own = {plain(entry) for entry in sections()["dependencies"]} - {"pip", "pip:", "-e.[http,pdf]"}
     assert own == wanted()
