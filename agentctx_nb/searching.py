@@ -237,7 +237,7 @@ class Searching(Remembering):
                 lambda memory: unfindable(memory) is not None,
                 enough=NEAR_THE_CUT,
             )
-            candidates += [Candidate(memory, None, unfindable(memory) or "") for memory in blind]
+            candidates += [Candidate(memory, None, why) for memory in blind if (why := unfindable(memory))]
             if looked_at is not None:
                 notes.append(f"no embedding: the newest {looked_at:,} rows")
             if not candidates:

@@ -110,13 +110,12 @@ async def learn(
     for source, place in found.files.items():
         await work.take(source, place, chunk_chars, overlap_chars, max_bytes, outputs=outputs)
     await work.store_batch()
-    if real.is_dir():
+    if nothing is not None or real.is_dir():
         await work.remove_gone(found, pattern)
-    elif nothing is not None:
-        await work.remove_gone(found, pattern)
+    if nothing is not None:
         await work.remove(storable(real.as_posix()), real.name)
         if not work.files:
-            raise DefinitionError(str(nothing)) from None
+            raise DefinitionError(str(nothing))
     files = tuple([work.files[source] for source in sorted(work.files)])
     left_out = [_left_out(found, pattern), await run(_left_behind, rows, real)]
     return Learned(files, table_name, room, "; ".join(filter(None, left_out)), runtime.mask)

@@ -90,9 +90,8 @@ class AgentContext(Configurable):
         asked = dict(config.get(type(self).__name__, {}))
         unknown = [key for key in asked if key not in known]
         if unknown:
-            config.pop(type(self).__name__)  # or the shell, which is asked next, would keep it for a reload
             near = did_you_mean(unknown[0], known) or f"; there are {', '.join(known)}"
-            self._refuse(f"there is no setting {shown(unknown[0])}{near}")
+            self._refuse(config, f"there is no setting {shown(unknown[0])}{near}")
             return
         before = {key: getattr(self, key) for key in asked}
         try:
@@ -100,13 +99,13 @@ class AgentContext(Configurable):
         except TraitError as error:
             for key, value in before.items():
                 setattr(self, key, value)
-            config.pop(type(self).__name__)
             (key, value), *_ = asked.items()
             said = str(error)
             is_theirs = key != "presets" or said.startswith("The ")  # what traitlets says of a type
-            self._refuse(_sentence(key, value) if is_theirs else said)
+            self._refuse(config, _sentence(key, value) if is_theirs else said)
 
-    def _refuse(self, sentence: str) -> None:
+    def _refuse(self, config: Any, sentence: str) -> None:
+        config.pop(type(self).__name__)  # or the shell, which is asked next, would keep it for a reload
         sys.stderr.write(self.mask(f"AgentContext: {sentence}") + "\n")
 
     @validate("rows", "cell")

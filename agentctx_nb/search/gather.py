@@ -34,29 +34,29 @@ def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
     """Return the products of piece ``number`` of ``rows`` (one at least, ascending, 0 being the first of ``blocks``)."""
+    found: Floats
     if number > 1:
         places, columns = _by_block(blocks, rows, sizes.block)
-        found = np.empty((len(rows), len(coefficients)), np.float32)
-        for block, start, end in places:  # mode "raise" would buffer
-            block.parts[number - 1].take(columns[start:end], axis=0, out=found[start:end], mode="clip")
-        return _product(found, coefficients)
+        parts = [(block.parts[number - 1], start, end) for block, start, end in places]
+        found = _taken(parts, columns) @ coefficients
+        return found
     shelves, numbers = by_shelf(blocks, rows, sizes.block)
     if number == 1:
-        found = np.empty((len(rows), len(coefficients)), np.float32)
-        for shelf, start, end in shelves:
-            shelf.second.take(numbers[start:end], axis=0, out=found[start:end], mode="clip")
-        return _product(found, coefficients)
-    left = np.empty(len(rows), np.float32)
-    for shelf, start, end in shelves:
-        shelf.left.reshape(-1).take(numbers[start:end], out=left[start:end], mode="clip")
-    products = _product(_first_pieces(blocks[0], shelves, numbers, sizes.block), coefficients[:-1])
-    products += left * coefficients[-1]
-    return products
+        found = _taken([(shelf.second, start, end) for shelf, start, end in shelves], numbers) @ coefficients
+        return found
+    found = _first_pieces(blocks[0], shelves, numbers, sizes.block) @ coefficients[:-1]
+    left = [(shelf.left.reshape(-1), start, end) for shelf, start, end in shelves]
+    found += _taken(left, numbers) * coefficients[-1]
+    return found
 
 
-def _product(found: Floats, coefficients: Floats) -> Floats:
-    products: Floats = found @ coefficients
-    return products
+def _taken(places: Sequence[tuple[np.ndarray, int, int]], at: Rows) -> np.ndarray:
+    """Return the lines ``at[start:end]`` of each array, which are all alike, one behind the other."""
+    array = places[0][0]
+    found = np.empty((len(at), *array.shape[1:]), array.dtype)
+    for lines, start, end in places:  # mode "raise" would buffer
+        lines.take(at[start:end], axis=0, out=found[start:end], mode="clip")
+    return found
 
 
 def _first_pieces(block: PrunedBlock, shelves: Sequence[Place], numbers: Rows, size: int) -> Floats:
@@ -65,13 +65,9 @@ def _first_pieces(block: PrunedBlock, shelves: Sequence[Place], numbers: Rows, s
     held, columns = np.divmod(numbers, size)
     later = columns >= half
     lines = numbers - half * (held + later)
-    both = np.empty((len(numbers), width), np.float32)
-    rest = np.empty((len(numbers), width), np.int16)
-    units = np.empty(len(numbers), np.float32)
-    for shelf, start, end in shelves:
-        shelf.pairs.reshape(-1, width).take(lines[start:end], axis=0, out=both[start:end], mode="clip")
-        shelf.rest.take(numbers[start:end], axis=0, out=rest[start:end], mode="clip")
-        shelf.units.take(held[start:end], out=units[start:end], mode="clip")
+    both = _taken([(shelf.pairs.reshape(-1, width), start, end) for shelf, start, end in shelves], lines)
+    rest = _taken([(shelf.rest, start, end) for shelf, start, end in shelves], numbers)
+    units = _taken([(shelf.units, start, end) for shelf, start, end in shelves], held)
     return taken_apart(both, rest, later, units[:, None], block.near.centre)
 
 

@@ -169,15 +169,19 @@ class _OneThread:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
-            if not self._inside and self._before > 1 and (control := _thread_count()) is not None:
-                control[1](self._before)
+            if not self._inside:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        if self._before > 1 and (control := _thread_count()) is not None:
+            control[1](self._before)
 
     def begin_anew(self) -> None:
         """Go on in a forked process, in which no other thread is inside."""
-        before, self._lock = self._inside, threading.Lock()
-        self._inside = 0
-        if before and self._before > 1 and (control := _thread_count()) is not None:
-            control[1](self._before)
+        self._lock = threading.Lock()
+        if self._inside:
+            self._inside = 0
+            self._give_back()
 
 
 _ONE_THREAD = _OneThread()

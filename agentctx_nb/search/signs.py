@@ -9,6 +9,7 @@ any others. So a score is always exact; only a row that is none of these can be 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -37,7 +38,6 @@ LEAST = 900  # ... but at least so many
 SCORED = 22  # rows scored for each one that is asked for ...
 LEAST_SCORED = 220  # ... but at least so many
 SAMPLE = 10_000  # rows that tell how many signs the nearest differ in
-CHANCE = np.random.default_rng(0).random(SAMPLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,14 @@ def _spread(rows: int) -> Rows:
     Every n-th row would be all of a kind where rows alternate, as questions and answers do.
     """
     step = rows / SAMPLE
-    spread: Rows = ((np.arange(SAMPLE) + CHANCE) * step).astype(np.int64)
+    spread: Rows = ((np.arange(SAMPLE) + _chance(SAMPLE)) * step).astype(np.int64)
     return spread
+
+
+@cache
+def _chance(count: int) -> NDArray[np.float64]:
+    """Return the same numbers from 0 to 1 every time; made when first asked for, since numpy loads what makes them late."""
+    return np.random.default_rng(0).random(count)
 
 
 def _unless_silent(blocks: Sequence[PrunedBlock], allowed: Flags | None) -> Flags | None:

@@ -58,7 +58,6 @@ def test_as_few_rows_are_weighed_where_every_nth_is_out(monkeypatch, every, how)
 
     monkeypatch.setattr(signs, "_weighed", count)
     monkeypatch.setattr(signs, "LEAST", 40)
-    monkeypatch.setattr(signs, "CHANCE", signs.CHANCE[:100])
     monkeypatch.setattr(signs, "SAMPLE", 100)
     index, exact = filled(1300, 64)  # of 1,248 encoded rows every 12th would be looked at
     _encode_signs(index)
