@@ -41,12 +41,11 @@ SHORTEST_SECONDS = 1e-9  # where the select hook took all the time there was
 async def compose(
     runtime: AgentRuntime,
     message: Any,
-    *,
     include: Any,
-    only: bool,
-    strict: bool,
+    only: bool,  # noqa: FBT001  called once, by place, as of the three of its kind below
+    strict: bool,  # noqa: FBT001
     timeout: float | None,  # noqa: ASYNC109  the caller's deadline for all, not for this coroutine
-    skip_cache: bool,
+    skip_cache: bool,  # noqa: FBT001
     previous: State | None,
     refresh: Any,
 ) -> State:
@@ -77,14 +76,14 @@ async def compose(
     if selection.awaited:
         _warn_of_awaited(runtime, plan, selection.awaited)
     # By place: keywords to a class cost as much as what it does with them, in every call.
-    run = Run(plan, runtime, message, EMPTY_STATE, dependency_state, refuse_recursion(runtime, plan.names))
-    if left is not None:
-        run.timeout = left
+    parent = refuse_recursion(runtime, plan.names)
+    run = Run(plan, runtime, message, EMPTY_STATE, dependency_state, parent, left)
     if skip_cache:
         run.skip_cache = True
     if kept is not None:
         run.keep(kept, fresh=plan.names)
-    await run.go()
+    if run.start():
+        await run.wait()
     if left != timeout:
         _tell_deadline_given(run.errors, timeout, left)
     record = Record.of(run, selection, snapshot)
@@ -107,7 +106,7 @@ def _choose(
     """Return who runs and how, from what was chosen before where the same was asked."""
     if not isinstance(only, bool):
         raise DefinitionTypeError(f"only_include is True or False, not {shown(only)}")
-    include = names_of(include_list)
+    include = None if include_list is None else names_of(include_list)
     only = only and include is not None
     woken: dict[str, tuple[str, ...]] = {}
     registry = runtime.registry

@@ -64,9 +64,12 @@ class Run:
     skip_cache = False
     fresh: Collection[str] = ()
     kept: Mapping[int, Part | Exception] = NOTHING_KEPT
-    began_ns = _live = _spares = _started = 0
+    timed_out: Any = frozenset()  # a set where there are deadlines or a ttl, as is the next
+    cached: Any = frozenset()
+    began_ns = _given_up = _spares = _started = 0
     _burst = 1
     over = _stopping = False
+    _released: Any = ()  # a list, while some are
     _alarm: Alarm | None = None
     _waiter: asyncio.Future[None] | None = None
     named_slow: frozenset[int] = frozenset()
@@ -80,6 +83,7 @@ class Run:
         state: Any,
         state_for: Callable[[Run, list[int]], Any],
         parent: Served | None,
+        timeout: float | None,
     ) -> None:
         count = len(plan.names)
         self.plan = plan
@@ -93,10 +97,9 @@ class Run:
         self.ends_ns = [0] * count
         self.held_ns: dict[int, int | None] = {}
         self.errors: dict[int, Exception] = {}
-        self.timed_out: set[int] = set()
-        self.cached: set[int] = set()
+        if plan.eventful or timeout is not None:
+            self.timeout, self.timed_out, self.cached = timeout, set(), set()
         self._drivers: dict[Driver, None] = {}  # those that have not ended, in the order they started
-        self._released: list[int] = []
         self._queue: Iterator[tuple[int, Call]]
 
     def keep(self, kept: Mapping[int, Part | Exception], *, fresh: Collection[str]) -> None:
@@ -105,9 +108,9 @@ class Run:
         for i, outcome in kept.items():
             if isinstance(outcome, Part):
                 self.results[i] = outcome
-                self.cached.add(i)
             else:
                 self.errors[i] = outcome
+        self.cached = kept.keys() - self.errors.keys()
 
     @property
     def alarm(self) -> Alarm:
@@ -116,8 +119,8 @@ class Run:
             self._alarm = Alarm(self._loop, self._ring)
         return self._alarm
 
-    async def go(self) -> None:
-        """Run every provider of the plan; return when all have ended."""
+    def start(self) -> bool:
+        """Start the providers of the plan; return whether there is an end to `wait` for."""
         self._loop = asyncio.get_running_loop()
         self.began_ns = now_ns()
         self._context = copy_context()
@@ -125,8 +128,12 @@ class Run:
             self.alarm.set("over", seconds=self.timeout)
         self._queue = self._first_wave()
         self._pump()
+        return bool(self._drivers or self._released or self._alarm) or self._fatal is not None
+
+    async def wait(self) -> None:
+        """Return when every provider has ended."""
         try:
-            if self._live or self._released or self._fatal is not None:
+            if len(self._drivers) > self._given_up or self._released or self._fatal is not None:
                 await self._wait()
         finally:
             if self._alarm is not None:
@@ -138,7 +145,7 @@ class Run:
 
     def _first_wave(self) -> Iterator[tuple[int, Call]]:
         plan = self.plan
-        if not (plan.special or plan.needs or self.kept) and len(plan.quick) == len(plan.names) > 0:
+        if len(plan.quick) == len(plan.names) > 0 and not (plan.eventful or self.kept):
             if EAGER:
                 return enumerate(plan.calls)
             wave = list(enumerate(plan.calls))
@@ -155,35 +162,29 @@ class Run:
         """Start drivers until everything that can start has started."""
         if self._released:
             wave = [(i, prepared(self, i)) for i in self._released]
-            self._released = []
+            self._released = ()
             self._queue = iter([*self._queue, *wave])
         if not EAGER:
             self._start_plain(1)
             return
-        last = len(self.plan.names) - 1
         while self._fatal is None:
-            driver = self._start_eager()
+            driver = Driver(self)
+            context = self._context.copy()
+            self._drivers[driver] = None  # first: where loops nest, a deadline may pass within its first step
+            asyncio.Task(
+                self._drive(driver, context),
+                loop=self._loop,
+                eager_start=True,  # type: ignore[call-arg, unused-ignore]  # 3.11 has none, and never gets here
+                context=context,
+            )
             if driver.exhausted:
                 return
             at = driver.at
             if at in self.plan.quick:  # not so quick after all, and only its first step was timed
                 self.plan.quick.discard(at)
                 self.held_ns[at] = None
-            if at == last and not self.plan.needs:
+            if at == len(self.plan.names) - 1 and not self.plan.needs:
                 return
-
-    def _start_eager(self) -> Driver:
-        driver = Driver(self)
-        context = self._context.copy()
-        self._live += 1
-        self._drivers[driver] = None  # first: where loops nest, a deadline may pass within its first step
-        asyncio.Task(
-            self._drive(driver, context),
-            loop=self._loop,
-            eager_start=True,  # type: ignore[call-arg, unused-ignore]  # 3.11 has none, and never gets here
-            context=context,
-        )
-        return driver
 
     def _start_plain(self, count: int) -> None:
         """Start ordinary tasks, for 3.11: each starting driver has spares scheduled behind it.
@@ -191,7 +192,6 @@ class Run:
         The spares double (1, 2, 4, …), so providers that end at once need two tasks, and N that
         suspend need O(log N) turns of the loop.
         """
-        self._live += count
         self._spares += count
         for _ in range(count):
             driver = Driver(self)
@@ -211,14 +211,12 @@ class Run:
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
         results, starts, ends = self.results, self.starts_ns, self.ends_ns
-        plan, timed_out = self.plan, self.timed_out
+        plan, started = self.plan, self._started
         # Whether one of the rarer things can happen to a provider at all: the others are not asked about them.
-        eventful = not EAGER or self.timeout is not None or bool(plan.special or plan.dependents)
-        task = asyncio.current_task()
-        assert task is not None
+        eventful = plan.eventful or self.timeout is not None or not EAGER
+        task: Any = asyncio.current_task()
         driver.task = task
         cancelling = task.cancelling
-        started = self._started
         composing.set(driver)
         untouched = context.copy()
         driver.began_ns = start = now_ns()
@@ -243,7 +241,7 @@ class Run:
                     self._fatal = exc
                     return
                 if eventful:
-                    if i in timed_out:
+                    if i in self.timed_out:
                         if driver.abandoned:
                             results[i] = None
                             return
@@ -279,8 +277,8 @@ class Run:
             driver.at = -1
             del driver.task  # whose context leads back to the driver
             self._drivers.pop(driver, None)
-            if not driver.abandoned:
-                self._live -= 1
+            if driver.abandoned:
+                self._given_up -= 1
             if self._waiter is not None:
                 self._wake_if_done()
 
@@ -309,19 +307,20 @@ class Run:
             if not self._open_needs[dependent] and not self.over:
                 if not self._released:
                     self._loop.call_soon(self._pump_and_wake)
+                    self._released = []
                 self._released.append(dependent)
 
     def _pump_and_wake(self) -> None:
         if self._stopping or self.over:
-            self._released = []
+            self._released = ()
         else:
             self._pump()
         self._wake_if_done()
 
     def _wake_if_done(self) -> None:
         waiter = self._waiter
-        ended = not self._live and not self._released
-        if waiter is not None and not waiter.done() and (ended or self._fatal is not None):
+        ended = len(self._drivers) == self._given_up and not self._released
+        if (ended or self._fatal is not None) and waiter is not None and not waiter.done():
             waiter.set_result(None)
 
     # Waiting, deadlines, cancellation -----------------------------------------------------
@@ -368,7 +367,7 @@ class Run:
     def _abandon(self, driver: Driver) -> None:
         """Go on without a provider that ignores its cancellation; what it still does is dropped."""
         driver.abandoned = True
-        self._live -= 1
+        self._given_up += 1
         i = driver.at
         self.alarm.drop("late", i)
         self.ends_ns[i] = now_ns()
@@ -379,7 +378,7 @@ class Run:
             self._release(i)
 
     def _start_no_more(self) -> None:
-        self._released = []
+        self._released = ()
         for _ in self._queue:  # emptied, not replaced: drivers hold this very iterator
             pass
 

@@ -292,10 +292,12 @@ def _check_names(names: object) -> None:
 
 def seal(message: Memory) -> Memory:
     """Return a copy of ``message`` that refuses edits, so that no provider changes it for another."""
-    content = object.__new__(Content)
-    content.__dict__ = freeze(message.content.__dict__)
+    # This is done for every message: past each __init__, and a bare text, as most are, without being looked through.
+    said = message.content.__dict__
+    content = _new(Content)
+    content.__dict__ = FrozenDict(said) if len(said) == 1 and type(said.get("text")) is str else freeze(said)
     content.__class__ = _SealedContent
-    sealed = object.__new__(Memory)  # past its __init__: this is done for every message
+    sealed = _new(Memory)
     sealed.content = content
     sealed.entity_id = message.entity_id
     sealed.room_id = message.room_id
@@ -313,6 +315,7 @@ def seal(message: Memory) -> Memory:
 
 
 _NO_METADATA = FrozenDict()
+_new = object.__new__
 
 
 def _sealed_vector(embedding: Any) -> Any:

@@ -38,7 +38,6 @@ class Record:
 
     __slots__ = (
         "_settled",
-        "counter",
         "ended_ns",
         "errors",
         "mask",
@@ -60,7 +59,6 @@ class Record:
         snapshot: Snapshot | None = None,
         ended_ns: int = 0,
         mask: Callable[[str], str] = _as_is,
-        counter: tuple[str, Callable[[str], int]] | None = None,
     ) -> None:
         self.names = [] if names is None else names
         self.parts = [] if parts is None else parts
@@ -70,7 +68,6 @@ class Record:
         self.snapshot = snapshot
         self.ended_ns = ended_ns
         self.mask = mask
-        self.counter = counter
         # Of a copy or a part: what it was, without the run.
         self._settled: tuple[list[str], Report] | None = None
 
@@ -85,9 +82,7 @@ class Record:
         record.selection = selection
         record.snapshot = snapshot
         record.ended_ns = now_ns()
-        runtime = run.runtime
-        record.mask = runtime.mask
-        record.counter = runtime.token_counter
+        record.mask = run.runtime.settings.mask
         record._settled = None
         return record
 
@@ -131,7 +126,7 @@ class Record:
 
         if self.selection is None or self.snapshot is None or self.run is None:
             return Report((), {}, "estimate", 0.0)
-        counter_name, tokens = self._count_tokens()
+        counter_name, tokens = self._count_tokens(*self.run.runtime.token_counter)
         clashes = self.clashes_by_provider()
         place = {name: i for i, name in enumerate(self.names)}
         rows = []
@@ -201,9 +196,8 @@ class Record:
             "blocked_ms": None if held is None else held / 1e6,
         }
 
-    def _count_tokens(self) -> tuple[str, list[int]]:
+    def _count_tokens(self, name: str, count: Callable[[str], int]) -> tuple[str, list[int]]:
         """Return the name of what counted, and the tokens of each text; an estimate where a counter fails."""
-        name, count = self.counter or ("estimate", len)
         texts = [text for text, _, _ in self.parts]
         try:
             return name, [int(count(text)) if text else 0 for text in texts]

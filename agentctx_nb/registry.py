@@ -53,7 +53,10 @@ class Snapshot:
 
 
 class Registry:
-    """Providers by name; safe to change from any thread, also while a composition runs."""
+    """Providers by name; safe to change from any thread, also while a composition runs.
+
+    ``has_keywords`` says whether any provider can be woken by a word at all.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, Registered] = {}
@@ -61,6 +64,7 @@ class Registry:
         self._history = History()
         self._slots = 0
         self._snapshot: Snapshot | None = None
+        self.has_keywords = False
         self._lock = threading.RLock()
 
     def register(self, provider: Provider, *, origin: str | None = None) -> Registered:
@@ -91,6 +95,7 @@ class Registry:
                 self._index.remove(provider.name)
             if provider.dynamic and not provider.private and provider.relevance_keywords:
                 self._index.add(provider.name, provider.relevance_keywords, mode=provider.keyword_match)
+            self.has_keywords = "_index" in self.__dict__ and bool(self._index)
             self._snapshot = None
             return entry
 
@@ -102,6 +107,7 @@ class Registry:
                 return False
             if self.has_keywords:
                 self._index.remove(name)
+                self.has_keywords = bool(self._index)
             self._snapshot = None
             self._history.keep(removed)
             return True
@@ -136,11 +142,6 @@ class Registry:
         """Return ``read(index)`` while nobody changes the keyword index."""
         with self._lock:
             return read(self._index)
-
-    @property
-    def has_keywords(self) -> bool:
-        """Whether any provider can be woken by a word at all."""
-        return "_index" in self.__dict__ and bool(self._index)
 
     @cached_property
     def _index(self) -> KeywordIndex:

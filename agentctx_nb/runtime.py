@@ -27,7 +27,7 @@ from agentctx_nb.running.under_way import UnderWay
 from agentctx_nb.searching import checked_embedder
 from agentctx_nb.selection import Match
 from agentctx_nb.settings import Settings
-from agentctx_nb.short_errors import short_errors
+from agentctx_nb.short_errors import short_errors, shorten
 from agentctx_nb.usage.read_recorder import ReadRecorder
 from agentctx_nb.usage.written import Written
 
@@ -270,22 +270,25 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
         CompositionRecursionError
             A provider composes itself.
         """
-        with short_errors(self):
-            composition = self._under_way.begin()
-            try:
-                return await compose(
-                    self,
-                    message,
-                    include=include_list,
-                    only=only_include,
-                    strict=strict,
-                    timeout=timeout,
-                    skip_cache=skip_cache,
-                    previous=previous,
-                    refresh=refresh,
-                )
-            finally:
-                self._under_way.end(composition)
+        composition = self._under_way.begin()
+        try:
+            # By place: keywords cost more than the rest of the call.
+            return await compose(
+                self,
+                message,
+                include_list,
+                only_include,
+                strict,
+                timeout,
+                skip_cache,
+                previous,
+                refresh,
+            )
+        except Exception as error:
+            shorten(error, self)
+            raise
+        finally:
+            self._under_way.end(composition)
 
     def compose(
         self,

@@ -9,7 +9,7 @@ from agentctx_nb.errors import AgentCtxError, without_our_frames
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["short_errors"]
+__all__ = ["short_errors", "shorten"]
 
 
 class _ShortErrors:
@@ -36,23 +36,30 @@ class _ShortErrors:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not isinstance(error, Exception):
-            return
-        if isinstance(error, AgentCtxError | ExceptionGroup):
-            without_our_frames(error)
-        mask = getattr(self._owner, "mask", None)
-        if mask is None:
-            return
-        from agentctx_nb.secrecy.masked_errors import masked_error
+        if isinstance(error, Exception):
+            shorten(error, self._owner)
 
-        shown = masked_error(error, mask)
-        if shown is not error:
-            context, trace = shown.__context__, shown.__traceback__
-            try:
-                raise shown
-            finally:  # raised here, it would name the one that holds the secret as what it came from
-                shown.__context__ = context
-                shown.__traceback__ = trace
+
+def shorten(error: Exception, owner: object) -> None:
+    """Do with ``error`` what leaving a block of `short_errors` does, for one that costs too much to enter.
+
+    Raises a masked copy where the error holds a secret of ``owner``; else it is for the caller to raise again.
+    """
+    if isinstance(error, AgentCtxError | ExceptionGroup):
+        without_our_frames(error)
+    mask = getattr(owner, "mask", None)
+    if mask is None:
+        return
+    from agentctx_nb.secrecy.masked_errors import masked_error
+
+    shown = masked_error(error, mask)
+    if shown is not error:
+        context, trace = shown.__context__, shown.__traceback__
+        try:
+            raise shown
+        finally:  # raised here, it would name the one that holds the secret as what it came from
+            shown.__context__ = context
+            shown.__traceback__ = trace
 
 
 short_errors = _ShortErrors()

@@ -20,12 +20,14 @@ class Plan:
         Which places a place waits for through ``after=``, and which wait for it.
     special
         The places with a deadline or a ``ttl``, which need more than being awaited.
+    eventful
+        Whether any is special, or waits for another.
     quick
         The places known to finish without suspending, none of them special. They are awaited bare, the
         others under a stop-watch that tells how long they held the event loop. It changes from run to run.
     """
 
-    __slots__ = ("calls", "dependents", "entries", "names", "needs", "quick", "special")
+    __slots__ = ("calls", "dependents", "entries", "eventful", "names", "needs", "quick", "special")
 
     def __init__(self, entries: tuple[Registered, ...]) -> None:
         self.entries = entries
@@ -43,3 +45,4 @@ class Plan:
             for need in needs:
                 self.dependents.setdefault(need, []).append(i)
         self.special = {i for i, e in enumerate(entries) if e.provider.timeout or e.provider.ttl}
+        self.eventful = bool(self.special or self.needs)

@@ -63,6 +63,7 @@ def _watched(
             start = now_ns()
     finally:
         run.held_ns[i] = held + now_ns() - start
-        composing.set(before)
-        if not suspended and i not in run.plan.special:
-            run.plan.quick.add(i)
+        if not suspended:  # else its driver serves no other in this context
+            composing.set(before)
+            if i not in run.plan.special:
+                run.plan.quick.add(i)
