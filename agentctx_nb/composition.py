@@ -20,7 +20,7 @@ from agentctx_nb.model import Memory, as_message, seal
 from agentctx_nb.names import shown
 from agentctx_nb.provider import Part, read_result
 from agentctx_nb.record import Record
-from agentctx_nb.running.driver import refuse_recursion
+from agentctx_nb.running.driver import composing, refuse_recursion
 from agentctx_nb.running.errand import end_with_its_thread
 from agentctx_nb.running.plan import Plan
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
@@ -40,6 +40,7 @@ SHORTEST_SECONDS = 1e-9  # where the select hook took all the time there was
 
 async def compose(
     runtime: AgentRuntime,
+    token: object,
     message: Any,
     include: Any,
     only: bool,  # noqa: FBT001  called once, by place, as of the three of its kind below
@@ -49,7 +50,7 @@ async def compose(
     previous: State | None,
     refresh: Any,
 ) -> State:
-    """Compose as `AgentRuntime.compose_state` says."""
+    """Compose as `AgentRuntime.compose_state` says; ``token`` is what `UnderWay` knows this call by."""
     end_with_its_thread()
     message = seal(as_message(message))
     if timeout is not None:
@@ -61,9 +62,11 @@ async def compose(
         selection, plan = _choose(runtime, snapshot, message, include, only)
         if runtime.select is not None:
             from agentctx_nb.hook import ask_hook
+            from agentctx_nb.running.under_way import inside
 
             began_ns = now_ns()
-            wanted = await ask_hook(runtime, selection.decisions, message, seconds=timeout)
+            with inside(token):
+                wanted = await ask_hook(runtime, selection.decisions, message, seconds=timeout)
             if wanted is not None:
                 selection = apply_edits(selection, snapshot, wanted=wanted, only=only and include is not None)
                 plan = Plan(selection.entries)
@@ -76,8 +79,9 @@ async def compose(
     if selection.awaited:
         _warn_of_awaited(runtime, plan, selection.awaited)
     # By place: keywords to a class cost as much as what it does with them, in every call.
-    parent = refuse_recursion(runtime, plan.names)
-    run = Run(plan, runtime, message, EMPTY_STATE, dependency_state, parent, left)
+    run = Run(plan, runtime, message, EMPTY_STATE, dependency_state, left, token)
+    if (around := composing.get()) is not None:
+        run.around = refuse_recursion(around, runtime, plan.names)
     if skip_cache:
         run.skip_cache = True
     if kept is not None:

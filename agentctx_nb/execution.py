@@ -69,6 +69,7 @@ class Run:
     began_ns = _given_up = _spares = _started = 0
     _burst = 1
     over = _stopping = False
+    around: Driver | Served | None = None  # what composes it: a provider, its driver where that is not known
     _released: Any = ()  # a list, while some are
     _alarm: Alarm | None = None
     _waiter: asyncio.Future[None] | None = None
@@ -82,8 +83,8 @@ class Run:
         message: Memory,
         state: Any,
         state_for: Callable[[Run, list[int]], Any],
-        parent: Served | None,
         timeout: float | None,
+        token: object,
     ) -> None:
         count = len(plan.names)
         self.plan = plan
@@ -91,7 +92,7 @@ class Run:
         self.message = message
         self.state = state
         self.state_for = state_for
-        self.parent = parent
+        self.token = token  # of the call this is the run of, see `UnderWay`
         self.results: list[Any] = [None] * count
         self.starts_ns = [0] * count
         self.ends_ns = [0] * count

@@ -232,11 +232,8 @@ def as_message(message: MessageLike) -> Memory:
     if isinstance(message, Memory):
         content = message.content
         # What is as it should be at a glance is not looked at further: this is done for every message.
-        if (
-            type(content) is not Content
-            or type(content.text) is not str
-            or type(message.metadata) is not dict
-        ):
+        plain = type(content) is Content and type(content.text) is str and type(message.metadata) is dict
+        if not plain:
             check_fields(message)
         return message
     if isinstance(message, str):
@@ -292,12 +289,12 @@ def _check_names(names: object) -> None:
 
 def seal(message: Memory) -> Memory:
     """Return a copy of ``message`` that refuses edits, so that no provider changes it for another."""
-    # This is done for every message: past each __init__, and a bare text, as most are, without being looked through.
-    said = message.content.__dict__
-    content = _new(Content)
+    # Done for every message: past each __init__, and a text alone is not looked through.
+    new, said = object.__new__, message.content.__dict__
+    content = new(Content)
     content.__dict__ = FrozenDict(said) if len(said) == 1 and type(said.get("text")) is str else freeze(said)
     content.__class__ = _SealedContent
-    sealed = _new(Memory)
+    sealed = new(Memory)
     sealed.content = content
     sealed.entity_id = message.entity_id
     sealed.room_id = message.room_id
@@ -315,7 +312,6 @@ def seal(message: Memory) -> Memory:
 
 
 _NO_METADATA = FrozenDict()
-_new = object.__new__
 
 
 def _sealed_vector(embedding: Any) -> Any:

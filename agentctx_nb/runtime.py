@@ -270,11 +270,12 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
         CompositionRecursionError
             A provider composes itself.
         """
-        composition = self._under_way.begin()
+        token = self._under_way.begin()
         try:
             # By place: keywords cost more than the rest of the call.
             return await compose(
                 self,
+                token,
                 message,
                 include_list,
                 only_include,
@@ -288,7 +289,7 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
             shorten(error, self)
             raise
         finally:
-            self._under_way.end(composition)
+            self._under_way.end(token)
 
     def compose(
         self,

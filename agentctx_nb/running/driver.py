@@ -49,16 +49,20 @@ class Served:
         self.at = at
         self.over = False
 
+    @property
+    def run(self) -> Run:
+        """The run it belongs to."""
+        return self.driver.run
+
 
 # Set in the context of each driver, so that it reaches the tasks and threads a provider starts; while it
 # serves a provider that may suspend, to that one.
 composing: ContextVar[Driver | Served | None] = ContextVar("agentctx_nb_composing", default=None)
 
 
-def served_here() -> Served | None:
-    """Return the provider this code belongs to: its own, or that of a task or thread it has started."""
-    current = composing.get()
-    if not isinstance(current, Driver):
+def served_by(current: Driver | Served) -> Served | None:
+    """Return the provider that code with this ``composing`` belongs to, or has been started by."""
+    if isinstance(current, Served):
         return current
     if current.at < 0:
         return None
@@ -72,8 +76,8 @@ def served_here() -> Served | None:
     return Served(current, current.at)
 
 
-def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
-    """Return the provider that composes now, if one does.
+def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[str]) -> Driver | Served:
+    """Return which provider composes now, where that is known of ``around``, which ``composing`` holds.
 
     Raises
     ------
@@ -81,9 +85,8 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
         It, or one whose provider composed it, is one of ``names``; a provider of a runtime's twin counts as
         that runtime's own.
     """
-    parent = served = served_here()
-    if served is None:
-        return None
+    served = served_by(around)
+    composer = served or around
     inside: list[str] = []
     ours = _original(runtime)
     while served is not None:
@@ -93,8 +96,8 @@ def refuse_recursion(runtime: Any, names: Collection[str]) -> Served | None:
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
-        served = run.parent
-    return parent
+        served = run.around if isinstance(run.around, Served) else None
+    return composer
 
 
 def _original(runtime: Any) -> Any:

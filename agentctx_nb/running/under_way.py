@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["Composition", "UnderWay"]
+from agentctx_nb.running.driver import composing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentctx_nb.running.driver import Driver, Served
+
+__all__ = ["UnderWay", "inside"]
 
 _Ended: TypeAlias = "asyncio.Future[Any]"
 
-# One call of ``compose_state`` or ``run_action``: the task it is awaited in, and the call around it. A plain
-# pair, since one is made in every call.
-Composition: TypeAlias = "tuple[asyncio.Task[Any] | None, Composition | None]"
-
-# Providers and actions inherit it, so that one that closes its runtime is known to be inside of these.
-_inside: ContextVar[Composition | None] = ContextVar("agentctx_nb_inside", default=None)
+# The call of an action or a hook, the provider it was called from, and the action or hook around it.
+_Inside: TypeAlias = "tuple[object, Driver | Served | None, _Inside | None]"
+_inside: ContextVar[_Inside | None] = ContextVar("agentctx_nb_inside", default=None)
 
 
 class UnderWay:
     """What runs on behalf of one runtime, in any thread."""
 
     def __init__(self) -> None:
-        self._open: dict[int, Composition] = {}  # by identity: to compare them would be to compare all around
+        self._open: dict[object, asyncio.Task[Any] | None] = {}  # by the token of each call
         self._left: set[asyncio.Task[Any]] = set()
 
-    def begin(self) -> Composition:
-        """Note that the current task composes or acts; give what is returned to `end`."""
-        composition = (asyncio.current_task(), _inside.get())
-        self._open[id(composition)] = composition
-        _inside.set(composition)
-        return composition
+    def begin(self) -> object:
+        """Note that the current task composes or acts; give the token that is returned to `end`."""
+        token = object()
+        self._open[token] = asyncio.current_task()
+        return token
 
-    def end(self, composition: Composition) -> None:
+    def end(self, token: object) -> None:
         """Note that it is over."""
-        del self._open[id(composition)]
-        _inside.set(composition[1])
+        del self._open[token]
 
     def leave_behind(self, task: asyncio.Task[Any]) -> None:
         """Keep hold of a task that ignored its cancellation, until it ends."""
@@ -46,16 +48,41 @@ class UnderWay:
 
     async def cancel(self, *, seconds: float) -> None:
         """Cancel all of it but the calls this is made from inside of; wait for its clean-up."""
-        ours = {asyncio.current_task(), None}
-        around = _inside.get()
-        while around is not None:
-            if id(around) in self._open:
-                ours.add(around[0])
-            around = around[1]
-        running = {*(task for task, _ in list(self._open.values())), *list(self._left)} - ours
+        ours = {asyncio.current_task(), None, *map(self._open.get, _calls_around())}
+        running = {*list(self._open.values()), *list(self._left)} - ours
         ends = [end for task in running if task and not task.done() and (end := _cancel(task)) is not None]
         if ends:
             await asyncio.wait(ends, timeout=seconds)
+
+
+@contextmanager
+def inside(token: object) -> Iterator[None]:
+    """Let an action or a hook be known to be inside of this call, should it close the runtime.
+
+    A provider is known by the run it belongs to, which costs nothing.
+    """
+    around = _inside.get()
+    _inside.set((token, composing.get(), around))
+    try:
+        yield
+    finally:
+        _inside.set(around)
+
+
+def _calls_around() -> set[object]:
+    """Return the tokens of all calls, of any runtime, that this code is inside of."""
+    tokens: set[object] = set()
+    providers = [composing.get()]
+    call = _inside.get()
+    while call is not None:
+        token, provider, call = call
+        tokens.add(token)
+        providers.append(provider)
+    while providers:
+        if (provider := providers.pop()) is not None:
+            tokens.add(provider.run.token)
+            providers.append(provider.run.around)
+    return tokens
 
 
 def _cancel(task: asyncio.Task[Any]) -> _Ended | None:

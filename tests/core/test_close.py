@@ -6,6 +6,8 @@ import asyncio
 import threading
 import time
 
+import pytest
+
 from agentctx_nb import AgentRuntime
 
 
@@ -157,3 +159,78 @@ def test_a_loop_that_no_longer_runs_is_not_waited_for():
     loop.run_until_complete(asyncio.wait([task]))
     assert task.cancelled()
     loop.close()
+
+
+# What is known to be around ---------------------------------------------------------------
+
+
+def in_a_hook(runtime, close):
+    async def hook(decisions, message):
+        await asyncio.create_task(close())
+
+    runtime.select = hook
+    return runtime.compose_state("hi", [], True)
+
+
+def in_an_action_of_a_provider(runtime, close):
+    runtime.register_action({"name": "ACT", "handler": close})
+
+    @runtime.provider("ACTS", dynamic=True)
+    async def acts(runtime):
+        return (await runtime.run_action("ACT", "hi", include_list=[], only_include=True)).text
+
+    return runtime.compose_state("hi", ["ACTS"], True)
+
+
+def in_a_provider_of_an_action(runtime, close):
+    @runtime.provider("CLOSES", dynamic=True)
+    async def closes():
+        await close()
+
+    async def act():
+        return (await runtime.compose_state("hi", ["CLOSES"], True)).text
+
+    runtime.register_action({"name": "ACT", "handler": act})
+    return runtime.run_action("ACT", "hi", include_list=[], only_include=True)
+
+
+def in_a_task_of_one_known_to_end_at_once(runtime, close):
+    first = []
+
+    @runtime.provider("QUICK", dynamic=True)
+    async def quick():
+        if first:
+            await asyncio.create_task(close())
+        first.append(1)
+
+    async def twice():
+        await runtime.compose_state("hi", ["QUICK"], True)
+        return await runtime.compose_state("hi", ["QUICK"], True)
+
+    return twice()
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        in_a_hook,
+        in_an_action_of_a_provider,
+        in_a_provider_of_an_action,
+        in_a_task_of_one_known_to_end_at_once,
+    ],
+)
+def test_all_that_is_around_the_one_that_closes_goes_on(inside):
+    async def main():
+        runtime, closed = AgentRuntime(), []
+
+        async def close():
+            await runtime.close()
+            closed.append(True)
+
+        ended = await asyncio.wait_for(inside(runtime, close), 20)
+        return closed, ended
+
+    closed, ended = asyncio.run(main())
+    assert closed == [True]
+    assert not getattr(ended, "errors", None)
+    assert getattr(ended, "success", True)
