@@ -220,15 +220,17 @@ async def block(call: Callable[[], Awaitable[Any]], calls: int) -> float:
 
 
 async def measure(question: Question, *, rounds: int) -> None:
-    """Fill in the seconds of one call at each size."""
-    question.seconds.clear()
+    """Fill in the seconds of one call at each size; the sizes take turns, so that a slow minute is one for all."""
+    ready = []
     for size in question.sizes:
         call = await question.prepare(size)
         await call()  # whatever is built once is not what grows with each call
         calls = 1
         while await block(call, calls) < ENOUGH:
             calls *= 2
-        question.seconds.append(min([await block(call, calls) for _ in range(rounds)]) / calls)
+        ready.append((call, calls))
+    found = [[await block(call, calls) / calls for call, calls in ready] for _ in range(rounds)]
+    question.seconds = [min(rounds_of_one) for rounds_of_one in zip(*found, strict=True)]
 
 
 def row(question: Question) -> Row:
