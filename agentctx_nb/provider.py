@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeAlias
 
@@ -163,7 +163,7 @@ class Provider:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class ProviderResult:
     """What a provider answers: ``text`` for the prompt, ``values`` for templates, ``data`` for code.
 
@@ -171,9 +171,22 @@ class ProviderResult:
     True
     """
 
-    text: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    data: Mapping[str, Any] = field(default_factory=dict)
+    text: str
+    values: Mapping[str, Any]
+    data: Mapping[str, Any]
+
+    # Written out: that of a frozen dataclass takes half as long again, in every call of a provider.
+    def __init__(
+        self, text: str = "", values: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None
+    ) -> None:
+        _set_text(self, text)
+        _set_values(self, {} if values is None else values)
+        _set_data(self, {} if data is None else data)
+
+
+_set_text, _set_values, _set_data = (
+    vars(ProviderResult)[name].__set__ for name in ("text", "values", "data")
+)
 
 
 class Part(tuple[str, dict[str, Any], Mapping[str, Any]]):
@@ -295,51 +308,59 @@ def _in_thread(get: Callable[..., Any], count: int) -> Call:
 
 
 def read_result(result: Any) -> Part:
-    """Check what a ``get`` returned and return its three fields.
+    """Return what `checked` does, as a `Part`."""
+    return result if type(result) is Part else Part(*checked(result))
+
+
+def checked(result: Any) -> tuple[str, dict[str, Any], Mapping[str, Any]]:
+    """Check what a ``get`` returned; return its text, a copy of its values, and the data as it is.
 
     Raises
     ------
     ResultError
         It is no result: the wrong type, an unknown key, a text that is no string.
     """
-    if type(result) is dict:
+    kind = type(result)
+    if kind is dict:
         text, values, data = result.get("text"), result.get("values"), result.get("data")
         if len(result) != (text is not None) + (values is not None) + (data is not None):
             _check_keys(result)
-        if type(text) is str and type(values) is dict and type(data) is dict:  # nearly every result
-            return Part(text, values.copy(), data)
-    elif type(result) is Part:
-        return result
-    elif result is None:
-        return Part("", {}, {})
-    elif isinstance(result, str):
-        return Part(str.__str__(result), {}, {})
-    elif isinstance(result, ProviderResult):
+    elif kind is ProviderResult:
         text, values, data = result.text, result.values, result.data
-    elif isinstance(result, Mapping):
-        return read_result(dict(result))
+    elif kind is Part:
+        return result  # type: ignore[no-any-return]  # told by its class
     else:
-        raise ResultError(
-            f"get returned {type(result).__name__}; return a ProviderResult, a dict of text, values and data, "
-            "a string or None"
-        )
-    if text is None:
-        text = ""
-    elif not isinstance(text, str):
+        text, values, data = _other(result)
+    return (
+        text if type(text) is str else "" if text is None else _text(text),
+        {} if values is None else values.copy() if type(values) is dict else dict(_mapping("values", values)),
+        {} if data is None else data if type(data) is dict else _mapping("data", data),
+    )
+
+
+def _other(result: Any) -> tuple[Any, Any, Any]:
+    if result is None or isinstance(result, str):
+        return result, None, None
+    if isinstance(result, ProviderResult):
+        return result.text, result.values, result.data
+    if isinstance(result, Mapping):
+        return checked(dict(result))
+    raise ResultError(
+        f"get returned {type(result).__name__}; return a ProviderResult, a dict of text, values and data, "
+        "a string or None"
+    )
+
+
+def _text(text: Any) -> str:
+    if not isinstance(text, str):
         raise ResultError(f"the text of a result must be a string, not {type(text).__name__}")
-    elif type(text) is not str:
-        text = str.__str__(text)  # a subclass may have its own ideas of what it holds
-    return Part(text, _mapping("values", values, copy=True), _mapping("data", data))
+    return str.__str__(text)  # a subclass may have its own ideas of what it holds
 
 
-def _mapping(name: str, value: Any, *, copy: bool = False) -> Any:
-    if type(value) is dict:
-        return value.copy() if copy else value
-    if value is None:
-        return {}
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ResultError(f"the {name} of a result must be a dict, not {type(value).__name__}")
-    return dict(value) if copy else value
+    return value
 
 
 def _check_keys(result: Mapping[Any, Any]) -> None:

@@ -10,7 +10,7 @@ from agentctx_nb.edited import as_dict, error_names, pairs_of, portable_errors, 
 from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
 from agentctx_nb.names import counted, kind_name
-from agentctx_nb.provider import Part, read_result
+from agentctx_nb.provider import checked
 from agentctx_nb.record import NO_PART, Record, is_the_text
 from agentctx_nb.short_errors import short_errors
 from agentctx_nb.state_views import StateViews
@@ -356,7 +356,14 @@ def fold(record: Record, results: list[Any]) -> State:
                 if type(text) is str and type(written) is dict and type(data) is dict:
                     keep((text, written.copy(), data))
                     continue
-        keep(_read(result, errors, place=len(parts)))
+        if errors and len(parts) in errors:
+            keep(NO_PART)
+            continue
+        try:
+            keep(checked(result))
+        except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
+            errors[len(parts)] = without_our_frames(exc)
+            keep(NO_PART)
     values: dict[Any, Any] = {}
     try:
         for _, written, _ in parts:
@@ -372,16 +379,6 @@ def fold(record: Record, results: list[Any]) -> State:
     state.values = values
     state._tell_of(record)
     return state
-
-
-def _read(result: Any, errors: dict[int, Exception], *, place: int) -> Part:
-    if place in errors:
-        return NO_PART
-    try:
-        return read_result(result)
-    except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
-        errors[place] = without_our_frames(exc)
-        return NO_PART
 
 
 def dependency_state(run: Run, needs: list[int]) -> State:

@@ -36,7 +36,7 @@ def _watched(
     One generator, where a wrapper with a callback would read better: this runs for every provider that waits.
     """
     before = composing.get()
-    if isinstance(before, Driver):
+    if isinstance(before, Driver) and before.began_ns != run.starts_ns[i]:  # of its first it is known anyway
         composing.set(Served(before, i))
     held, suspended = 0, False
     start = now_ns()
@@ -44,23 +44,23 @@ def _watched(
         work: Any = call(runtime, message, state)
         if not isinstance(work, types.CoroutineType):
             work = _awaited(work)
-        step, given = work.send, None
-        while True:
-            try:
-                awaited = step(given)
-            except StopIteration as stop:
-                return stop.value
-            held += now_ns() - start
-            suspended = True
-            try:
-                given = yield awaited
-                step = work.send
-            except GeneratorExit:
-                work.close()
-                raise
-            except BaseException as exc:  # noqa: BLE001  whatever is thrown in goes on to the coroutine
-                given, step = exc, work.throw
-            start = now_ns()
+        send, given = work.send, None
+        try:
+            awaited = send(None)
+            while True:
+                held += now_ns() - start
+                suspended, error = True, None
+                try:
+                    given = yield awaited
+                except GeneratorExit:
+                    work.close()
+                    raise
+                except BaseException as exc:  # noqa: BLE001  whatever is thrown in goes on to the coroutine
+                    error = exc
+                start = now_ns()
+                awaited = send(given) if error is None else work.throw(error)
+        except StopIteration as stop:
+            return stop.value
     finally:
         run.held_ns[i] = held + now_ns() - start
         if not suspended:  # else its driver serves no other in this context
