@@ -11,10 +11,11 @@ from agentctx_nb.errors import (
     DefinitionTypeError,
     ProviderTimeoutError,
     UnknownProviderError,
+    clear_our_frames,
     describe,
     place_of,
 )
-from agentctx_nb.execution import Run
+from agentctx_nb.execution import NO_CONTEXT, Run
 from agentctx_nb.freeze import copy_containers
 from agentctx_nb.model import Memory, as_message, seal
 from agentctx_nb.names import shown
@@ -86,8 +87,11 @@ async def compose(
         run.skip_cache = True
     if kept is not None:
         run.keep(kept, fresh=plan.names)
-    if run.start():
-        await run.wait()
+    try:
+        if run.start():
+            await run.wait()
+    finally:
+        run.ended, run.context = True, NO_CONTEXT  # a state would hold on to all of the caller's variables
     if left != timeout:
         _tell_deadline_given(run.errors, timeout, left)
     record = Record.of(run, selection, snapshot)
@@ -95,6 +99,9 @@ async def compose(
     runtime.written.note(record, state.values)
     if record.errors:
         _log_failures(runtime, record, kept or {})
+        if not run.given_up:
+            for error in record.errors.values():
+                clear_our_frames(error)
     if strict and (record.errors or selection.unknown):
         raise _all_together(state, selection.unknown, runtime.mask)
     return state

@@ -22,6 +22,7 @@ AgentCtxError
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -245,6 +246,20 @@ def without_our_frames(error: Exception) -> Exception:
     if last is not None:
         last.tb_next = None
     return error
+
+
+def clear_our_frames(error: Exception) -> None:
+    """Let go of what the frames of this package held that called the code an error arose in, all of them ended.
+
+    From Python 3.12 on a frame holds on to those that called it. Ours hold the run, which holds the error: a
+    circle that only the garbage collector ends, and with it all that stood in the provider.
+    """
+    trace = traceback_of(error)
+    frame = None if trace is None else trace.tb_frame.f_back
+    while frame is not None and _is_plumbing(frame.f_globals.get("__name__")):
+        with suppress(RuntimeError):  # the event loop's own still run
+            frame.clear()
+        frame = frame.f_back
 
 
 def place_of(error: BaseException) -> str:

@@ -16,17 +16,18 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextvars import Context, copy_context
+from functools import partial
 from operator import length_hint
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import ProviderCancelledError, without_our_frames
+from agentctx_nb.errors import without_our_frames
 from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
 from agentctx_nb.running.alarm import Alarm
 from agentctx_nb.running.calls import prepared, stop_watched
 from agentctx_nb.running.clean_up import wait_for_clean_up
-from agentctx_nb.running.deadlines import settle, settle_late
+from agentctx_nb.running.deadlines import cancelled_itself, settle, settle_late
 from agentctx_nb.running.driver import Driver, composing
 from agentctx_nb.running.watchdog import name_slow
 
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
     from agentctx_nb.running.driver import Served
     from agentctx_nb.running.plan import Plan
 
-__all__ = ["Run"]
+__all__ = ["NO_CONTEXT", "Run"]
 
 EAGER = sys.version_info >= (3, 12)
 WATCHDOG_SECONDS = 5.0  # a provider still running then is named in the log
 DEADLINE_GRACE_SECONDS = 1.0  # for the clean-up of a provider past its deadline
 CANCEL_GRACE_SECONDS = 5.0  # for the clean-up of all, when the composition is cancelled
+NO_CONTEXT = Context()
 NOTHING_KEPT: dict[int, Part | Exception] = {}
 NOTHING_QUEUED: Iterator[tuple[int, Call]] = iter(())
 
@@ -58,7 +60,7 @@ class Run:
     """
 
     _loop: asyncio.AbstractEventLoop
-    _context: Context
+    context: Context  # of the caller
     # What most runs leave as it is belongs to the class: one is made in every call.
     timeout: float | None = None  # seconds for all of it
     skip_cache = False
@@ -66,9 +68,9 @@ class Run:
     kept: Mapping[int, Part | Exception] = NOTHING_KEPT
     timed_out: Any = frozenset()  # a set where there are deadlines or a ttl, as is the next
     cached: Any = frozenset()
-    began_ns = _given_up = _spares = _started = 0
+    began_ns = given_up = _spares = _started = 0
     _burst = 1
-    over = _stopping = False
+    over = ended = _stopping = False
     around: Driver | Served | None = None  # what composes it: a provider, its driver where that is not known
     _released: Any = ()  # a list, while some are
     _alarm: Alarm | None = None
@@ -107,10 +109,8 @@ class Run:
         """Take these outcomes, by place, from before; those of the names in ``fresh`` that run use no cache."""
         self.kept, self.fresh = kept, fresh
         for i, outcome in kept.items():
-            if isinstance(outcome, Part):
-                self.results[i] = outcome
-            else:
-                self.errors[i] = outcome
+            into: Any = self.results if isinstance(outcome, Part) else self.errors
+            into[i] = outcome
         self.cached = kept.keys() - self.errors.keys()
 
     @property
@@ -124,7 +124,7 @@ class Run:
         """Start the providers of the plan; return whether there is an end to `wait` for."""
         self._loop = asyncio.get_running_loop()
         self.began_ns = now_ns()
-        self._context = copy_context()
+        self.context = copy_context()
         if self.timeout is not None:
             self.alarm.set("over", seconds=self.timeout)
         self._queue = self._first_wave()
@@ -134,7 +134,7 @@ class Run:
     async def wait(self) -> None:
         """Return when every provider has ended."""
         try:
-            if len(self._drivers) > self._given_up or self._released or self._fatal is not None:
+            if len(self._drivers) > self.given_up or self._released or self._fatal is not None:
                 await self._wait()
         finally:
             if self._alarm is not None:
@@ -170,7 +170,7 @@ class Run:
             return
         while self._fatal is None:
             driver = Driver(self)
-            context = self._context.copy()
+            context = self.context.copy()
             self._drivers[driver] = None  # first: where loops nest, a deadline may pass within its first step
             asyncio.Task(
                 self._drive(driver, context),
@@ -188,16 +188,13 @@ class Run:
                 return
 
     def _start_plain(self, count: int) -> None:
-        """Start ordinary tasks, for 3.11: each starting driver has spares scheduled behind it.
-
-        The spares double (1, 2, 4, …), so providers that end at once need two tasks, and N that
-        suspend need O(log N) turns of the loop.
-        """
+        """Start ordinary tasks, for 3.11: behind each stand spares, 1, 2, 4, …, so that N take O(log N) turns."""
         self._spares += count
         for _ in range(count):
             driver = Driver(self)
-            context = self._context.copy()
+            context = self.context.copy()
             driver.task = asyncio.Task(self._drive_plain(driver, context), loop=self._loop, context=context)
+            driver.task.add_done_callback(partial(self._plain_ended, driver))
             self._drivers[driver] = None
 
     async def _drive_plain(self, driver: Driver, context: Context) -> None:
@@ -208,6 +205,18 @@ class Run:
             self._start_plain(min(self._burst, left - 1))
             self._burst *= 2
         await self._drive(driver, context)
+
+    def _plain_ended(self, driver: Driver, _task: asyncio.Task[None]) -> None:
+        if driver in self._drivers:  # cancelled before its first step, by somebody who cancels all there are
+            del self._drivers[driver]
+            self._spares -= 1
+            self._start_spare()
+            self._wake_if_done()
+
+    def _start_spare(self) -> None:
+        """Have somebody take what is left, where a driver ends before that."""
+        if not EAGER and not self._spares and length_hint(self._queue):
+            self._start_plain(1)
 
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
@@ -237,7 +246,7 @@ class Run:
                     if is_interrupt(exc):
                         self._fatal = exc
                         return
-                    self._cancelled_itself(i, exc)  # or it is past its deadline, which is told later
+                    cancelled_itself(self, i, exc)  # or it is past its deadline, which is told later
                 except BaseException as exc:  # noqa: BLE001  SystemExit belongs to the caller's task
                     self._fatal = exc
                     return
@@ -246,7 +255,8 @@ class Run:
                         if driver.abandoned:
                             results[i] = None
                             return
-                        self._ended_late(i)
+                        settle(self, i)  # where that cancelled the task, the next gets another
+                        self.alarm.drop("gone", i)
                     if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
                         started = self._started
                         if i in plan.quick:
@@ -262,12 +272,17 @@ class Run:
                     touched = True
                 if touched or cancelling():
                     if cancelling() and i not in self.errors and not self._stopping:
-                        self._cancelled_itself(i, None)
-                    if not EAGER and not self._spares and length_hint(self._queue):
-                        self._start_plain(1)
-                    return
+                        cancelled_itself(self, i, None)
+                    self._start_spare()
+                    break
                 start = end
-            driver.exhausted = True
+            else:
+                driver.exhausted = True
+            if self.errors and EAGER and self._waiter is None:
+                driver.at = -1
+                await asyncio.sleep(
+                    0
+                )  # who ends within the caller's step is held on to by errors, with the caller
         except asyncio.CancelledError:
             raise
         except Exception as exc:  # noqa: BLE001  hostile enough to break what we do around it
@@ -279,7 +294,7 @@ class Run:
             del driver.task  # whose context leads back to the driver
             self._drivers.pop(driver, None)
             if driver.abandoned:
-                self._given_up -= 1
+                self.given_up -= 1
             if self._waiter is not None:
                 self._wake_if_done()
 
@@ -292,14 +307,7 @@ class Run:
             if not self.ends_ns[i]:
                 self.ends_ns[i] = now_ns()
                 self._release(i)
-        if not EAGER and not self._spares and length_hint(self._queue):
-            self._start_plain(1)
-
-    def _cancelled_itself(self, i: int, cause: BaseException | None) -> None:
-        error = ProviderCancelledError(self.plan.names[i])
-        error.__cause__ = cause
-        self.errors[i] = error
-        self.results[i] = None
+        self._start_spare()
 
     def _release(self, i: int) -> None:
         """Provider ``i`` has ended: those that waited for nothing else can start."""
@@ -320,7 +328,7 @@ class Run:
 
     def _wake_if_done(self) -> None:
         waiter = self._waiter
-        ended = len(self._drivers) == self._given_up and not self._released
+        ended = len(self._drivers) == self.given_up and not self._released
         if (ended or self._fatal is not None) and waiter is not None and not waiter.done():
             waiter.set_result(None)
 
@@ -340,8 +348,7 @@ class Run:
                 await self._stop()
             raise
         finally:
-            # Both lead back here, and a state holds on to this run.
-            self._queue, self._drivers = NOTHING_QUEUED, {}
+            self._queue, self._drivers = NOTHING_QUEUED, {}  # which lead back here; a state holds on to us
 
     def _ring(self, what: str, i: int) -> None:
         """A deadline has passed: of one provider, of the call, or of somebody's patience."""
@@ -360,15 +367,10 @@ class Run:
                 self._abandon(driver)
         self._wake_if_done()
 
-    def _ended_late(self, i: int) -> None:
-        """Provider ``i`` ended after its deadline; where that cancelled the task, the next gets another."""
-        settle(self, i)
-        self.alarm.drop("gone", i)
-
     def _abandon(self, driver: Driver) -> None:
         """Go on without a provider that ignores its cancellation; what it still does is dropped."""
         driver.abandoned = True
-        self._given_up += 1
+        self.given_up += 1
         i = driver.at
         self.alarm.drop("late", i)
         self.ends_ns[i] = now_ns()

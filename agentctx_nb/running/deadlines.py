@@ -1,4 +1,4 @@
-"""What has missed a deadline becomes our own TimeoutError, whatever came of it otherwise."""
+"""What has missed a deadline, or cancelled its own task, becomes an error of ours, whatever came of it otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentctx_nb.errors import ProviderCancelledError, ProviderTimeoutError
 if TYPE_CHECKING:
     from agentctx_nb.execution import Run
 
-__all__ = ["settle", "settle_late"]
+__all__ = ["cancelled_itself", "settle", "settle_late"]
 
 
 def settle_late(run: Run) -> None:
@@ -37,4 +37,12 @@ def settle(run: Run, i: int) -> None:
         error.__cause__ = before
     run.errors[i] = error
     run.cached.discard(i)
+    run.results[i] = None
+
+
+def cancelled_itself(run: Run, i: int, cause: BaseException | None) -> None:
+    """Record that the provider at ``i`` cancelled its own task."""
+    error = ProviderCancelledError(run.plan.names[i])
+    error.__cause__ = cause
+    run.errors[i] = error
     run.results[i] = None

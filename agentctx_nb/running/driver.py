@@ -35,8 +35,11 @@ class Driver:
     @property
     def running(self) -> bool:
         """Whether its task is being stepped now, be it further up the stack."""
-        coroutine: Any = self.task.get_coro()
-        return bool(coroutine.cr_running)
+        task = getattr(
+            self, "task", None
+        )  # gone once it has ended, which another thread may be told too late
+        coroutine: Any = task and task.get_coro()
+        return bool(coroutine and coroutine.cr_running)
 
 
 class Served:
@@ -76,8 +79,11 @@ def served_by(current: Driver | Served) -> Served | None:
     return Served(current, current.at)
 
 
-def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[str]) -> Driver | Served:
+def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[str]) -> Driver | Served | None:
     """Return which provider composes now, where that is known of ``around``, which ``composing`` holds.
+
+    Of a run that has ended it is what was around that one: what code left behind composes, again and again,
+    shall not hold on to all that came before.
 
     Raises
     ------
@@ -86,7 +92,7 @@ def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[st
         that runtime's own.
     """
     served = served_by(around)
-    composer = served or around
+    composer: Driver | Served | None = served or around
     inside: list[str] = []
     ours = _original(runtime)
     while served is not None:
@@ -97,6 +103,8 @@ def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[st
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
         served = run.around if isinstance(run.around, Served) else None
+    while composer is not None and composer.run.ended:
+        composer = composer.run.around
     return composer
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agentctx_nb import Provider, execution
+from agentctx_nb import AgentRuntime, Provider, execution
 from agentctx_nb.errors import ProviderTimeoutError
 from tests.core.bounded import FAR, bounded, hangs, quick, runtime_of, until
 
@@ -171,3 +171,27 @@ def test_closing_a_runtime_ends_its_compositions():
         assert task.cancelled()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_provider_that_cancels_every_other_task_hurts_nobody_who_has_not_started(timeout):
+    async def main():
+        runtime, caller = AgentRuntime(), asyncio.current_task()
+
+        @runtime.provider("CANCELS")
+        async def cancels():
+            for task in asyncio.all_tasks() - {caller, asyncio.current_task()}:
+                task.cancel()
+            return "cancelled"
+
+        for number in range(5):
+
+            @runtime.provider(f"SLEEPS_{number}")
+            async def sleeps():
+                await asyncio.sleep(0.001)
+                return "slept"
+
+        async with asyncio.timeout(20):  # in this very task, which wait_for would not be
+            return await runtime.compose_state("hi", timeout=timeout)
+
+    assert asyncio.run(main()).text.split("\n") == ["cancelled", *["slept"] * 5]

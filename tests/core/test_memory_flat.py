@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import gc
 import weakref
 
@@ -49,11 +50,110 @@ def test_failing_providers_leave_nothing_behind(caplog):
     assert asyncio.run(growth(1_000, include_list=["FAILING"])) < 100
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_run_that_has_ended_leaves_no_cycle_behind(count):
-    class Big:
-        """Something nobody wants to keep."""
+class Big:
+    """Something nobody wants to keep."""
 
+
+@pytest.fixture
+def no_collector():
+    """Only counting references frees anything."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.usefixtures("no_collector")
+def test_what_stood_in_a_provider_that_failed_goes_with_its_state(waits, caplog):
+    made = []
+
+    async def get():
+        made.append(weakref.ref(big := Big()))
+        if waits:
+            await asyncio.sleep(0)
+        raise RuntimeError(f"{big} is broken")
+
+    async def main():
+        runtime = AgentRuntime()
+        runtime.register_provider(Provider("FAILING", get))
+        runtime.register_provider(Provider("OK", lambda: "fine"))
+        for _ in range(3):
+            state = await runtime.compose_state("hello")
+            assert made[-1]() is not None  # as long as there is the state: its traceback tells of it
+            assert (state.text, [*state.errors]) == ("fine", ["FAILING"])
+            del state
+
+    caplog.set_level("CRITICAL")
+    asyncio.run(main())
+    assert [big() for big in made] == [None] * 3
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.usefixtures("no_collector")
+def test_a_state_holds_on_to_nothing_of_who_composed_it(fails, caplog):
+    variable, made = contextvars.ContextVar("variable"), []
+    runtime = AgentRuntime()
+
+    @runtime.provider("A")
+    async def get():
+        if fails:
+            raise RuntimeError("broken")
+        return "a"
+
+    async def caller():
+        made.append(weakref.ref(local := Big()))
+        made.append(weakref.ref(of_the_context := Big()))
+        variable.set(of_the_context)
+        del of_the_context
+        return await runtime.compose_state(f"hello {local}")
+
+    async def main():
+        return await asyncio.create_task(caller())
+
+    caplog.set_level("CRITICAL")
+    state = asyncio.run(main())
+    assert [*state.errors] == ["A"] * fails
+    assert [big() for big in made] == [None] * 2
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.usefixtures("no_collector")
+def test_code_left_behind_that_composes_again_and_again_holds_on_to_the_last_run_only(waits):
+    made, tasks, ended, alive = [], set(), [], []
+
+    async def get(runtime):
+        if waits:
+            await asyncio.sleep(0)
+        made.append(weakref.ref(big := Big()))
+        if len(made) < 50:
+            task = asyncio.create_task(again(runtime))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        else:
+            alive.append(sum(big() is not None for big in made))
+        return {"data": {"big": big}}
+
+    async def again(runtime):
+        await asyncio.sleep(0)
+        ended.append((await runtime.compose_state("again")).errors)
+
+    async def main():
+        runtime = AgentRuntime()
+        runtime.register_provider(Provider("AGAIN", get))
+        await runtime.compose_state("hello")
+        while tasks:
+            await asyncio.wait(tasks)
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert ended == [{}] * 49
+    assert alive[0] <= 3  # this one, the one that left it behind, and that one's state
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.usefixtures("no_collector")
+def test_a_run_that_has_ended_leaves_no_cycle_behind(count):
     async def get():
         made.append(weakref.ref(big := Big()))
         return {"text": "x", "data": {"big": big}}
@@ -66,10 +166,5 @@ def test_a_run_that_has_ended_leaves_no_cycle_behind(count):
             await runtime.compose_state("hello")
 
     made = []
-    gc.collect()
-    gc.disable()
-    try:
-        asyncio.run(main())
-        assert [big() for big in made] == [None] * count * 3
-    finally:
-        gc.enable()
+    asyncio.run(main())
+    assert [big() for big in made] == [None] * count * 3
