@@ -98,11 +98,10 @@ _left_out: list[str] = []
 
 
 def at_least_one(text: str) -> int:
-    """Return a number of rounds that is written on a command line."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"it is at least 1, not {number}")
-    return number
+    """Return a number, as of rounds, that is written on a command line."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it is a whole number of at least 1, not {text}")
+    return int(text)
 
 
 def leave_out(what: str, how_to: str = "") -> None:

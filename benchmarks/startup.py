@@ -1,6 +1,6 @@
 """What ``import agentctx_nb`` costs over ``import asyncio``, which a kernel has loaded anyway.
 
-    python benchmarks/startup.py [--peers DIR] [--runs 15]
+    python benchmarks/startup.py [--peers DIR] [--rounds 15]
 
 CPU time of fresh interpreters, which take turns; medians. Python elizaos stands beside it where it is set up.
 """
@@ -44,18 +44,18 @@ def main() -> None:
     """Measure, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
-    parser.add_argument("--runs", type=at_least_one, default=15, help=ROUNDS)
+    parser.add_argument("--rounds", type=at_least_one, default=15, help=ROUNDS)
     chosen = parser.parse_args()
     contestants = {key: (sys.executable, statement) for key, statement in STATEMENTS.items()}
     theirs = commands(chosen.peers)["elizaos"][0]
     if Path(theirs).exists():
         contestants["elizaos"] = (theirs, PEER)
     else:
-        leave_out(PYTHON_PEER, SETS_UP)
+        leave_out(PYTHON_PEER, SETS_UP.format(chosen.peers))
     whole: dict[str, list[float]] = {key: [] for key in contestants}
     alone: dict[str, list[float]] = {key: [] for key in contestants}
     heavy: set[str] = set()
-    for turn in range(chosen.runs + 1):
+    for turn in range(chosen.rounds + 1):
         for key, (python, statement) in contestants.items():
             measured = run(python, statement)
             if turn:  # the first one may have had to compile
@@ -67,7 +67,7 @@ def main() -> None:
     inside = {key: statistics.median(times) for key, times in alone.items()}
     loads = f"loads {', '.join(sorted(heavy))}" if heavy else f"loads none of {', '.join(HEAVY)}"
     note = (
-        f"median of {chosen.runs}, {min(alone['ours']):.1f} to {max(alone['ours']):.1f}; whole interpreters differ by"
+        f"median of {chosen.rounds}, {min(alone['ours']):.1f} to {max(alone['ours']):.1f}; whole interpreters differ by"
         f" {middle['ours'] - middle['asyncio']:.1f} ms; {loads}"
     )
     what = "`import agentctx_nb` over `import asyncio`, CPU"

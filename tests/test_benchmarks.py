@@ -131,8 +131,11 @@ def test_below_the_table_of_all_stands_what_was_not_measured(goals, monkeypatch,
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("startup", ["--runs", "0"]),
+        ("startup", ["--rounds", "0"]),
         ("keywords", ["--rounds", "-1"]),
+        ("growth", ["--rounds", "x"]),
+        ("learn", ["0"]),
+        ("peers", ["--peers", "no-such-folder"]),
         ("search", ["--rows", "1"]),
         ("goals", ["-x"]),
     ],
@@ -145,6 +148,7 @@ def test_a_wrong_option_is_one_sentence(name, options):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert f"{name}.py: error: " in done.stderr
+    assert "at_least_one" not in done.stderr
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))

@@ -25,16 +25,17 @@ const cpuNow = () => {
 };
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-function runtimeOf(count, waitMs) {
+function runtimeOf(count, waitMs, data) {
   const runtime = new core.AgentRuntime({ character: { name: "bench", bio: "bench" }, settings: {} });
   for (let i = 0; i < count; i++) {
     const [text, key] = [`provider ${i} says hello`, `k${i}`];
     const atOnce = async () => ({ text, values: { [key]: i }, data: { i } });
+    const withoutData = async () => ({ text, values: { [key]: i } });
     const later = async () => {
       await sleep(waitMs);
       return { text, values: { [key]: i }, data: { i } };
     };
-    runtime.registerProvider({ name: `P${String(i).padStart(4, "0")}`, get: waitMs ? later : atOnce });
+    runtime.registerProvider({ name: `P${String(i).padStart(4, "0")}`, get: waitMs ? later : data ? atOnce : withoutData });
   }
   return runtime;
 }
@@ -61,10 +62,10 @@ async function callsOf(runtime) {
 
 const ready = new Map();
 
-async function composed({ count, wait_ms: waitMs }) {
-  const key = `${count} ${waitMs}`;
+async function composed({ count, wait_ms: waitMs, data = true }) {
+  const key = `${count} ${waitMs} ${data}`;
   if (!ready.has(key)) {
-    const runtime = runtimeOf(count, waitMs);
+    const runtime = runtimeOf(count, waitMs, data);
     const state = await compose(runtime, message());
     const values = Object.keys(state.values).filter((name) => /^k\d+$/.test(name)).length;
     const lines = state.text.split("\n").length;

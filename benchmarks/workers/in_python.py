@@ -32,32 +32,45 @@ class Contestant(NamedTuple):
     left: Callable[[Any], tuple[int, int]]
 
 
-def getter(number: int, wait: float) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """Return what is registered as provider ``number``; it waits ``wait`` seconds, if any."""
+class Kind(NamedTuple):
+    """What the providers of one question do: wait so many seconds, if any, and leave data or not."""
+
+    wait: float
+    data: bool
+
+
+def getter(number: int, kind: Kind) -> Callable[[Any, Any, Any], Awaitable[Any]]:
+    """Return what is registered as provider ``number``."""
     text, key = f"provider {number} says hello", f"k{number}"
 
     async def at_once(_runtime: Any, _message: Any, _state: Any) -> dict[str, Any]:
         return {"text": text, "values": {key: number}, "data": {"i": number}}
 
+    async def without_data(_runtime: Any, _message: Any, _state: Any) -> dict[str, Any]:
+        return {"text": text, "values": {key: number}}
+
     async def later(_runtime: Any, _message: Any, _state: Any) -> dict[str, Any]:
-        await asyncio.sleep(wait)
+        await asyncio.sleep(kind.wait)
         return {"text": text, "values": {key: number}, "data": {"i": number}}
 
-    return later if wait else at_once
+    return later if kind.wait else at_once if kind.data else without_data
 
 
 def result_getter(
-    number: int, wait: float, result: Callable[..., Any]
+    number: int, kind: Kind, result: Callable[..., Any]
 ) -> Callable[[Any, Any, Any], Awaitable[Any]]:
     """Return the same for a peer whose results are objects of its own."""
     text, key = f"provider {number} says hello", f"k{number}"
 
     async def get(_runtime: Any, _message: Any, _state: Any) -> Any:
-        if wait:
-            await asyncio.sleep(wait)
+        if kind.wait:
+            await asyncio.sleep(kind.wait)
         return result(text=text, values={key: number}, data={"i": number})
 
-    return get
+    async def without_data(_runtime: Any, _message: Any, _state: Any) -> Any:
+        return result(text=text, values={key: number})
+
+    return get if kind.data else without_data
 
 
 def names(count: int) -> list[str]:
@@ -70,13 +83,13 @@ def numbered(values: Any) -> int:
     return sum(key[:1] == "k" for key in values)
 
 
-def ours(count: int, wait: float) -> Contestant:
+def ours(count: int, kind: Kind) -> Contestant:
     """Return our runtime with everything on, as it is by default."""
     from agentctx_nb import AgentRuntime, Content, Memory, Provider
 
     runtime, ids = AgentRuntime(), itertools.count()
     for number, name in enumerate(names(count)):
-        runtime.register_provider(Provider(name, getter(number, wait)))
+        runtime.register_provider(Provider(name, getter(number, kind)))
     return Contestant(
         lambda: Memory(id=f"m{next(ids)}", room_id="room", entity_id="user", content=Content(text="hello")),
         runtime.compose_state,
@@ -84,14 +97,14 @@ def ours(count: int, wait: float) -> Contestant:
     )
 
 
-def elizaos(count: int, wait: float) -> Contestant:
+def elizaos(count: int, kind: Kind) -> Contestant:
     """Return Python elizaos, used as its documentation does; it needs no database to compose."""
     components = importlib.import_module("elizaos.types.components")
     runtime = importlib.import_module("elizaos.runtime").AgentRuntime()
     memory = importlib.import_module("elizaos.types.memory").Memory
     ids = itertools.count()
     for number, name in enumerate(names(count)):
-        get = result_getter(number, wait, components.ProviderResult)
+        get = result_getter(number, kind, components.ProviderResult)
         runtime.register_provider(components.Provider(name=name, get=get))
 
     def message() -> Any:
@@ -106,9 +119,9 @@ def elizaos(count: int, wait: float) -> Contestant:
     )
 
 
-def floor(count: int, wait: float) -> Contestant:
+def floor(count: int, kind: Kind) -> Contestant:
     """Return the least Python can do: each provider awaited after the other, merged, nothing guarded."""
-    gets = [getter(number, wait) for number in range(count)]
+    gets = [getter(number, kind) for number in range(count)]
     called = names(count)
     ids = itertools.count()
 
@@ -157,16 +170,16 @@ async def calls_of(contestant: Contestant) -> int:
     return max(1, min(20_000, round(BLOCK_NS / one)))
 
 
-async def serve(kind: str) -> None:
+async def serve(name: str) -> None:
     """Answer questions until there are no more."""
-    make, package = CONTESTANTS[kind]
-    ready: dict[tuple[int, float], tuple[Contestant, int]] = {}
+    make, package = CONTESTANTS[name]
+    ready: dict[tuple[int, Kind], tuple[Contestant, int]] = {}
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a peer prints is no answer
 
     def say(answer: dict[str, Any]) -> None:
         print(json.dumps(answer), file=answers, flush=True)
 
-    make(1, 0.0)  # a peer that is not there ends here
+    make(1, Kind(0.0, data=True))  # a peer that is not there ends here
     try:
         release = version(package) if package else ""
     except PackageNotFoundError:
@@ -174,13 +187,13 @@ async def serve(kind: str) -> None:
     say({"package": f"{package} {release}".strip(), "runs_on": f"Python {sys.version.split()[0]}"})
     for line in sys.stdin:
         question = json.loads(line)
-        count, wait = question["count"], question["wait_ms"] / 1000
-        if (count, wait) not in ready:
-            contestant = make(count, wait)
+        count, kind = question["count"], Kind(question["wait_ms"] / 1000, question.get("data", True))
+        if (count, kind) not in ready:
+            contestant = make(count, kind)
             await prepared(contestant, count)
-            ready[count, wait] = contestant, 1 if wait else await calls_of(contestant)
-        contestant, calls = ready[count, wait]
-        times = [await block(contestant, calls) for _ in range(1 if wait else BLOCKS)]
+            ready[count, kind] = contestant, 1 if kind.wait else await calls_of(contestant)
+        contestant, calls = ready[count, kind]
+        times = [await block(contestant, calls) for _ in range(1 if kind.wait else BLOCKS)]
         say({"cpu": min(cpu for cpu, _ in times), "wall": min(wall for _, wall in times)})
 
 
