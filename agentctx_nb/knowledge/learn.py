@@ -347,11 +347,8 @@ def _left_behind(rows: list[Memory], real: Path) -> str:
     if not gone:
         return ""
     more = [f"{len(gone) - 3} more"] if len(gone) > 3 else []
-    return (
-        "of folders that are gone there still are "
-        + ", ".join(gone[:3] + more)
-        + "; learn such a path to remove them"
-    )
+    # What to do comes first: a table cuts a long line at its end.
+    return "learn a folder that is gone to remove what is left of it: " + ", ".join(gone[:3] + more)
 
 
 def _hint(found: Found, pattern: str) -> str:

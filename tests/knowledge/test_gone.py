@@ -34,7 +34,7 @@ def test_a_folder_that_moved_is_told_of_and_removed_when_it_is_learned_at_its_ol
     (new / "a.md").write_text("at five")
     learned = runtime.learn(new)
     assert outcomes(learned) == {"a.md": "learned", "guide/b.md": "learned"}
-    said = f"of folders that are gone there still are 2 chunks of {root.as_posix()!r}; learn such a path to remove them"
+    said = f"learn a folder that is gone to remove what is left of it: 2 chunks of {root.as_posix()!r}"
     assert learned.left_out == said
     removed = runtime.learn(root)
     assert outcomes(removed) == {"a.md": "removed", "guide/b.md": "removed"}
