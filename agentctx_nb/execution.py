@@ -279,10 +279,10 @@ class Run:
             else:
                 driver.exhausted = True
             if self.errors and EAGER and self._waiter is None:
-                driver.at = -1
-                await asyncio.sleep(
-                    0
-                )  # who ends within the caller's step is held on to by errors, with the caller
+                driver.at = (
+                    -1
+                )  # an error holds on to its driver, and that to the caller if it ends in their step
+                await asyncio.sleep(0)
         except asyncio.CancelledError:
             raise
         except Exception as exc:  # noqa: BLE001  hostile enough to break what we do around it
