@@ -281,7 +281,7 @@ class Run:
             if self.errors and EAGER and self._waiter is None:
                 driver.at = (
                     -1
-                )  # an error holds on to its driver, and that to the caller if it ends in their step
+                )  # in another step: errors hold on to us, and we to who called the one we end in
                 await asyncio.sleep(0)
         except asyncio.CancelledError:
             raise
