@@ -279,10 +279,8 @@ class Run:
             else:
                 driver.exhausted = True
             if self.errors and EAGER and self._waiter is None:
-                driver.at = (
-                    -1
-                )  # in another step: errors hold on to us, and we to who called the one we end in
-                await asyncio.sleep(0)
+                driver.at = -1
+                await asyncio.sleep(0)  # errors hold on to us, and we to the caller in whose step we end
         except asyncio.CancelledError:
             raise
         except Exception as exc:  # noqa: BLE001  hostile enough to break what we do around it
