@@ -11,7 +11,7 @@ from agentctx_nb.errors import (
     DefinitionTypeError,
     ProviderTimeoutError,
     UnknownProviderError,
-    clear_our_frames,
+    clear_frames_of,
     describe,
     place_of,
 )
@@ -101,7 +101,7 @@ async def compose(
         _log_failures(runtime, record, kept or {})
         if not run.given_up:
             for error in record.errors.values():
-                clear_our_frames(error)
+                clear_frames_of(run, error)
     if strict and (record.errors or selection.unknown):
         raise _all_together(state, selection.unknown, runtime.mask)
     return state

@@ -248,17 +248,21 @@ def without_our_frames(error: Exception) -> Exception:
     return error
 
 
-def clear_our_frames(error: Exception) -> None:
-    """Let go of what the frames of this package held that called the code an error arose in, all of them ended.
+def clear_frames_of(run: object, error: Exception) -> None:
+    """Let go of what those frames of a run that has ended held that called the code an error arose in.
 
     From Python 3.12 on a frame holds on to those that called it. Ours hold the run, which holds the error: a
-    circle that only the garbage collector ends, and with it all that stood in the provider.
+    circle that only the garbage collector ends, and with it all that stood in the provider. Frames of another
+    run, which an error that is raised twice may lead to, can be those of a provider that still waits.
     """
     trace = traceback_of(error)
     frame = None if trace is None else trace.tb_frame.f_back
-    while frame is not None and _is_plumbing(frame.f_globals.get("__name__")):
-        with suppress(RuntimeError):  # the event loop's own still run
-            frame.clear()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("agentctx_nb."):
+        held = frame.f_locals
+        if run in (held.get("self"), held.get("run")):
+            with suppress(RuntimeError):  # who asks for it still runs
+                frame.clear()
+                held = frame.f_locals  # read anew: 3.12 keeps what was there before
         frame = frame.f_back
 
 

@@ -278,7 +278,7 @@ class Run:
                 start = end
             else:
                 driver.exhausted = True
-            if self.errors and EAGER and self._waiter is None:
+            if self.errors and EAGER and self._waiter is None and not cancelling():
                 driver.at = -1
                 await asyncio.sleep(0)  # errors hold on to us, and we to the caller in whose step we end
         except asyncio.CancelledError:

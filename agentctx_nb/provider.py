@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeAlias
 
@@ -171,17 +171,22 @@ class ProviderResult:
     True
     """
 
-    text: str
-    values: Mapping[str, Any]
-    data: Mapping[str, Any]
+    text: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     # Written out: that of a frozen dataclass takes half as long again, in every call of a provider.
     def __init__(
         self, text: str = "", values: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None
     ) -> None:
-        _set_text(self, text)
-        _set_values(self, {} if values is None else values)
-        _set_data(self, {} if data is None else data)
+        values, data = {} if values is None else values, {} if data is None else data
+        if type(self) is ProviderResult:
+            _set_text(self, text)
+            _set_values(self, values)
+            _set_data(self, data)
+        else:  # it may have put something of its own in the place of these
+            for name, value in (("text", text), ("values", values), ("data", data)):
+                object.__setattr__(self, name, value)
 
 
 _set_text, _set_values, _set_data = (

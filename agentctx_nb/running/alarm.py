@@ -21,18 +21,19 @@ class Alarm:
     A timer for each provider would cost more than running it, so all share one.
     """
 
-    __slots__ = ("_due", "_loop", "_ring", "_timer")
+    __slots__ = ("_due", "_loop", "_next", "_ring", "_timer")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ring: Callable[[str, int], None]) -> None:
         self._loop = loop
         self._ring = ring
         self._due: dict[tuple[str, int], float] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0
 
     def set(self, what: str, which: int = -1, *, seconds: float) -> None:
         """Ring for ``(what, which)`` in ``seconds``."""
         due = self._due[what, which] = self._loop.time() + seconds
-        if self._timer is None or due < self._timer.when():
+        if self._timer is None or due < self._next:
             self._arm(due)
 
     def drop(self, what: str, which: int = -1) -> bool:
@@ -50,6 +51,7 @@ class Alarm:
     def _arm(self, due: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._next = due  # some loops' timers do not tell
         self._timer = self._loop.call_at(due, self._on_timer)
 
     def _on_timer(self) -> None:
@@ -60,5 +62,5 @@ class Alarm:
             self._ring(what, which)
         # What rang may have set the timer already, but for a deadline of its own.
         earliest = min(self._due.values(), default=None)
-        if earliest is not None and (self._timer is None or earliest < self._timer.when()):
+        if earliest is not None and (self._timer is None or earliest < self._next):
             self._arm(earliest)

@@ -91,18 +91,18 @@ def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[st
         It, or one whose provider composed it, is one of ``names``; a provider of a runtime's twin counts as
         that runtime's own.
     """
-    served = served_by(around)
-    composer: Driver | Served | None = served or around
+    composer: Driver | Served | None = served_by(around) or around
     inside: list[str] = []
-    ours = _original(runtime)
-    while served is not None:
-        driver, run = served.driver, served.driver.run
-        if _original(run.runtime) is ours and driver.at == served.at and not served.over:
-            name = run.plan.names[served.at]
+    ours, outer = _original(runtime), composer
+    while outer is not None:
+        run = outer.run
+        served = isinstance(outer, Served) and outer.driver.at == outer.at and not outer.over
+        if served and _original(run.runtime) is ours:
+            name = run.plan.names[outer.at]
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
-        served = run.around if isinstance(run.around, Served) else None
+        outer = run.around
     while composer is not None and composer.run.ended:
         composer = composer.run.around
     return composer

@@ -251,3 +251,18 @@ def test_a_deadline_may_be_infinite():
         return "waited"
 
     assert run(runtime_of(A=quick, B=(waits, float("inf"))), timeout=float("inf")).text == "quick\nwaited"
+
+
+@pytest.mark.parametrize("timeout", [1e-9, 1e-4])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_loop_whose_timers_do_not_tell_when_they_ring_will_do(timeout, fails):
+    uvloop = pytest.importorskip("uvloop")
+
+    async def waits():
+        if fails:
+            raise ValueError("broken")
+        await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        state = runner.run(bounded(runtime_of(waits=waits).compose_state("hi", timeout=timeout)))
+    assert outcomes(state)["waits"] in ("timed_out", "failed" if fails else "empty")

@@ -328,3 +328,34 @@ def test_one_known_as_quick_that_composes_itself_after_all_is_an_error(get, ttl,
     )
     assert done.returncode == 0, done.stderr
     assert "provider LOOPS composes itself: LOOPS → LOOPS" in done.stderr
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_task_left_behind_by_an_inner_composition_is_still_inside_of_the_provider_that_waits_for_it(
+    waits, others
+):
+    runtime, inner, left, depth = AgentRuntime(), AgentRuntime("inner"), [], []
+
+    async def later():
+        await asyncio.sleep(0.001)
+        return await runtime.compose_state("again", strict=True)
+
+    for number in range(others):
+        inner.register_provider(Provider(f"OTHER_{number}", lambda: "other"))
+
+    @inner.provider("LEAVES")
+    async def leaves():
+        if waits:
+            await asyncio.sleep(0)
+        left.append(asyncio.create_task(later()))
+
+    @runtime.provider("P")
+    async def p():
+        depth.append(1)
+        await inner.compose_state("x")
+        return (await left[-1]).text
+
+    state = run(runtime)
+    assert isinstance(state.errors["P"], CompositionRecursionError)
+    assert len(depth) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from types import MappingProxyType
 
 import pytest
@@ -291,3 +291,18 @@ def test_the_decorator_takes_the_name_of_the_function_where_none_is_given(runtim
         return "sun"
 
     assert runtime.get_provider("WEATHER").get is weather
+
+
+def test_a_result_can_be_subclassed_as_any_dataclass():
+    @dataclass(frozen=True)
+    class Rated(ProviderResult):
+        stars: int = 0
+
+    class Preset(ProviderResult):
+        text = "preset"
+
+    assert Rated() == Rated("", {}, {}, 0)
+    assert read_result(Rated(text="Rain.", stars=3)).text == "Rain."
+    assert Preset("given").text == "given"
+    assert [field.name for field in fields(ProviderResult)] == ["text", "values", "data"]
+    assert replace(ProviderResult("a", {"x": 1}), text="b") == ProviderResult("b", {"x": 1}, {})
