@@ -259,7 +259,7 @@ def clear_frames_of(run: object, error: Exception) -> None:
     frame = None if trace is None else trace.tb_frame.f_back
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("agentctx_nb."):
         held = frame.f_locals
-        if run in (held.get("self"), held.get("run")):
+        if held.get("self") is run or held.get("run") is run:
             with suppress(RuntimeError):  # who asks for it still runs
                 frame.clear()
                 held = frame.f_locals  # read anew: 3.12 keeps what was there before
