@@ -95,7 +95,6 @@ class Acting:
         from agentctx_nb.actions import perform
         from agentctx_nb.running.at_work import at_work
         from agentctx_nb.running.errand import end_with_its_thread
-        from agentctx_nb.running.under_way import inside
         from agentctx_nb.usage.watched_state import reading
 
         with short_errors(self):
@@ -103,21 +102,17 @@ class Acting:
             runtime = cast("AgentRuntime", self)
             action = self.registered_action(name).thing
             given = as_message(message)
-            token = self._under_way.begin()
-            try:
-                with inside(token):
-                    if state is None:
-                        composed = await runtime.compose_state(given, include_list, only_include)
-                    elif include_list is not None or only_include:
-                        raise DefinitionError(
-                            "run_action takes a state or the list to compose one by; leave one of them out"
-                        )
-                    else:
-                        composed = state
-                    with (
-                        at_work(runtime, name),
-                        reading(self.read_recorder, f"action {name}", composed) as watched,
-                    ):
-                        return await perform(action, runtime, given, watched)
-            finally:
-                self._under_way.end(token)
+            with self._under_way.noted():
+                if state is None:
+                    composed = await runtime.compose_state(given, include_list, only_include)
+                elif include_list is not None or only_include:
+                    raise DefinitionError(
+                        "run_action takes a state or the list to compose one by; leave one of them out"
+                    )
+                else:
+                    composed = state
+                with (
+                    at_work(runtime, name),
+                    reading(self.read_recorder, f"action {name}", composed) as watched,
+                ):
+                    return await perform(action, runtime, given, watched)

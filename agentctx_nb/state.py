@@ -11,7 +11,7 @@ from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
 from agentctx_nb.names import counted, kind_name
 from agentctx_nb.provider import checked
-from agentctx_nb.record import NO_PART, Record, is_the_text
+from agentctx_nb.record import NO_PART, AnyPart, Record, is_the_text
 from agentctx_nb.short_errors import short_errors
 from agentctx_nb.state_views import StateViews
 from agentctx_nb.views import MISSING, MaskedDict, View, printable, printed, view
@@ -356,14 +356,13 @@ def fold(record: Record, results: list[Any]) -> State:
                 if type(text) is str and type(written) is dict and type(data) is dict:
                     keep((text, written.copy(), data))
                     continue
-        if errors and len(parts) in errors:
-            keep(NO_PART)
-            continue
-        try:
-            keep(checked(result))
-        except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
-            errors[len(parts)] = without_our_frames(exc)
-            keep(NO_PART)
+        part: AnyPart = NO_PART
+        if len(parts) not in errors:
+            try:
+                part = checked(result)
+            except Exception as exc:  # noqa: BLE001  also a mapping of theirs that raises when it is read
+                errors[len(parts)] = without_our_frames(exc)
+        keep(part)
     values: dict[Any, Any] = {}
     try:
         for _, written, _ in parts:

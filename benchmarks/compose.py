@@ -3,7 +3,8 @@
     python benchmarks/compose.py [--rounds 15]
 
 ``gather`` is bare: it selects nothing, isolates nothing, merges nothing and reports nothing. CPU time where providers
-answer at once or suspend, wall time where they wait; each builds its text and its key anew; the medians of rounds in which the two take turns.
+answer at once or suspend, wall time where they wait; each builds its text and its key anew; the medians of rounds in
+which the two take turns.
 """
 
 from __future__ import annotations
@@ -38,23 +39,12 @@ def trivial(number: int) -> Get:
     return get
 
 
-def sleeping(number: int) -> Get:
-    """Return a provider that waits 10 ms."""
+def sleeping(number: int, seconds: float) -> Get:
+    """Return a provider that waits; 0 s let the event loop turn once."""
     answer = trivial(number)
 
     async def get(runtime: Any, message: Memory, state: Any) -> dict[str, Any]:
-        await asyncio.sleep(0.010)
-        return await answer(runtime, message, state)
-
-    return get
-
-
-def suspending(number: int) -> Get:
-    """Return a provider that lets the event loop turn once, as one that asks a server does."""
-    answer = trivial(number)
-
-    async def get(runtime: Any, message: Memory, state: Any) -> dict[str, Any]:
-        await asyncio.sleep(0)
+        await asyncio.sleep(seconds)
         return await answer(runtime, message, state)
 
     return get
@@ -112,10 +102,10 @@ def main() -> None:
         rows.append(
             row(f"{count:,} provider{'s' * (count > 1)} beside bare gather, CPU", times, MUST.get(count))
         )
-    gets = [suspending(number) for number in range(100)]
+    gets = [sleeping(number, 0) for number in range(100)]
     times = asyncio.run(interleaved(gets, clock=time.process_time, calls=50, rounds=rounds))
     rows.append(row("100 providers that suspend once beside bare gather, CPU", times))
-    gets = [sleeping(number) for number in range(100)]
+    gets = [sleeping(number, 0.010) for number in range(100)]
     times = asyncio.run(interleaved(gets, clock=time.perf_counter, calls=5, rounds=rounds))
     rows.append(row("100 providers that wait 10 ms beside bare gather, wall", times))
     report("compose", rows)

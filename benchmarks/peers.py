@@ -20,6 +20,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +85,10 @@ class Goal(NamedTuple):
     must: float | None
     aim: float | None
     data: bool = True
+
+    def asks(self) -> tuple[bool, int]:
+        """Return what is measured for it: whether without data, and how many."""
+        return not self.data, self.providers
 
 
 GOALS = (
@@ -229,16 +234,12 @@ def main() -> None:
     workers = start(chosen.peers, "ours", "floor", "elizaos", "node")
     names = {key: worker.name for key, worker in workers.items()} | {"floor": "awaited one by one"}
     rows = []
-    kinds = {(not goal.data, goal.providers) for goal in GOALS}
-    for without_data, count in sorted(kinds):  # few first, which warms Node's compiler for many
+    # Few first, which warms Node's compiler for many.
+    for (without_data, count), goals in groupby(sorted(GOALS, key=Goal.asks), key=Goal.asks):
         times = measure(workers, count=count, wait_ms=0, rounds=chosen.rounds, data=not without_data)
         does = f"answer{'s' * (count == 1)} at once{' without data' * without_data}"
         what = f"one composition of {count:,} provider{'s' * (count > 1)} that {does}, CPU"
-        rows += [
-            compared(what, times, names, goal)
-            for goal in GOALS
-            if (not goal.data, goal.providers) == (without_data, count) and goal.peer in workers
-        ]
+        rows += [compared(what, times, names, goal) for goal in goals if goal.peer in workers]
     awaited = {key: worker for key, worker in workers.items() if key in {"ours", "node"}}
     rows.append(
         waiting(measure(awaited, count=100, wait_ms=WAIT_MS, rounds=max(1, chosen.rounds // 3)), names)

@@ -35,9 +35,7 @@ class Driver:
     @property
     def running(self) -> bool:
         """Whether its task is being stepped now, be it further up the stack."""
-        task = getattr(
-            self, "task", None
-        )  # gone once it has ended, which another thread may be told too late
+        task = getattr(self, "task", None)  # gone once it has ended, which a thread may hear of too late
         coroutine: Any = task and task.get_coro()
         return bool(coroutine and coroutine.cr_running)
 

@@ -63,7 +63,7 @@ def _watched(
             return stop.value
     finally:
         run.held_ns[i] = held + now_ns() - start
-        if not suspended:  # else its driver serves no other in this context
+        if not suspended:  # else its driver sees that the context is another, if it is, and stops
             composing.set(before)
             if i not in run.plan.special:
                 run.plan.quick.add(i)

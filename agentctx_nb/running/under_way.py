@@ -32,7 +32,7 @@ class UnderWay:
         self._left: set[asyncio.Task[Any]] = set()
 
     def begin(self) -> object:
-        """Note that the current task composes or acts; give the token that is returned to `end`."""
+        """Note that the current task composes; give the token that is returned to `end`."""
         token = object()
         self._open[token] = asyncio.current_task()
         return token
@@ -40,6 +40,16 @@ class UnderWay:
     def end(self, token: object) -> None:
         """Note that it is over."""
         del self._open[token]
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note for the length of a block that the current task acts, and that what it calls is inside of that."""
+        token = self.begin()
+        try:
+            with inside(token):
+                yield
+        finally:
+            self.end(token)
 
     def leave_behind(self, task: asyncio.Task[Any]) -> None:
         """Keep hold of a task that ignored its cancellation, until it ends."""
