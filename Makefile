@@ -40,7 +40,7 @@ lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a con
 
 BENCHMARKS = peers compose keywords startup kernel display growth templates search minilm learn retrieval
 
-bench: $(VENV)/.ok  ## every benchmark, each beside what a user would pick instead; one table of all at the end
+bench: $(VENV)/.ok-bench  ## every benchmark, each beside what a user would pick instead; one table of all at the end
 	@rm -rf build/bench
 	@failed=; for one in $(BENCHMARKS); do \
 		printf '\n%s\n\n' "$$one"; $(BIN)/python benchmarks/$$one.py || failed="$$failed $$one"; done; \
@@ -66,6 +66,6 @@ $(VENV)/.ok: pyproject.toml
 	@$(INSTALL) '.[test]'; then :; else $(BIN)/python -m pip install -q -e '.[test]'; fi
 	@touch $@
 
-$(VENV)/.ok-dev $(VENV)/.ok-lab $(VENV)/.ok-browser: $(VENV)/.ok-%: $(VENV)/.ok
+$(VENV)/.ok-bench $(VENV)/.ok-dev $(VENV)/.ok-lab $(VENV)/.ok-browser: $(VENV)/.ok-%: $(VENV)/.ok
 	@$(INSTALL) '.[$*]'; then :; else $(BIN)/python -m pip install -q -e '.[$*]'; fi
 	@touch $@
