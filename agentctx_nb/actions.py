@@ -12,14 +12,13 @@ from agentctx_nb.errors import (
     DefinitionTypeError,
     ResultError,
     describe,
-    place_of,
-    without_our_frames,
 )
 from agentctx_nb.names import known_fields, shown
 from agentctx_nb.provider import Call, caller, check_function
 from agentctx_nb.running.at_work import in_its_own_task
 from agentctx_nb.secrecy.masked_errors import masked_error
 from agentctx_nb.secrecy.secret_mask import printed_fields
+from agentctx_nb.tracebacks import place_of, without_our_frames
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory

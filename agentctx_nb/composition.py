@@ -11,9 +11,7 @@ from agentctx_nb.errors import (
     DefinitionTypeError,
     ProviderTimeoutError,
     UnknownProviderError,
-    clear_frames_of,
     describe,
-    place_of,
 )
 from agentctx_nb.execution import NO_CONTEXT, Run
 from agentctx_nb.freeze import copy_containers
@@ -26,6 +24,7 @@ from agentctx_nb.running.errand import end_with_its_thread
 from agentctx_nb.running.plan import Plan
 from agentctx_nb.selection import Decision, Selection, apply_edits, names_of, select, unknown_names
 from agentctx_nb.state import EMPTY_STATE, ProviderEntry, State, dependency_state, fold
+from agentctx_nb.tracebacks import clear_frames_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +90,8 @@ async def compose(
         if run.start():
             await run.wait()
     finally:
-        run.ended, run.context = True, NO_CONTEXT  # a state would hold on to all of the caller's variables
+        # A state would hold on to all of the caller's variables, and to the run around it.
+        run.ended, run.context, run.around = True, NO_CONTEXT, None
     if left != timeout:
         _tell_deadline_given(run.errors, timeout, left)
     record = Record.of(run, selection, snapshot)

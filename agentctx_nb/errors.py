@@ -22,13 +22,10 @@ AgentCtxError
 
 from __future__ import annotations
 
-from contextlib import suppress
-from copy import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from types import TracebackType
 
 __all__ = [
     "ActionCancelledError",
@@ -53,16 +50,10 @@ __all__ = [
     "did_you_mean",
     "nearest_names",
     "nearest_to_each",
-    "own_error",
-    "place_of",
-    "theirs",
-    "traceback_of",
-    "without_our_frames",
 ]
 
 LONGEST_NAME = 200
 MOST_COMPARED = 200  # known names each wrong one is compared with, at some 50 µs each
-_NOTING = "agentctx_nb.usage."
 MOST_LISTED = 8  # names an error tells where none is near the wrong one
 MOST_SOUGHT = 10  # wrong names of one call that near ones are sought for
 
@@ -226,86 +217,6 @@ def describe(error: BaseException) -> str:
         message = f"(its message cannot be shown: {type(exc).__name__})"
     name: str = type.__dict__["__name__"].__get__(type(error))  # past a metaclass that tells another, or none
     return f"{name}: {message}" if message else name
-
-
-def without_our_frames(error: Exception) -> Exception:
-    """Return ``error`` with its traceback starting where the provider's own code does.
-
-    What stands above it is this package, and asyncio where a worker thread's error came back. Below it, what
-    notes the reads of an action is left out: to the one who reads, a `KeyError` of a dict is one of the dict.
-    """
-    trace = traceback_of(error)
-    while trace is not None and _is_plumbing(trace.tb_frame.f_globals.get("__name__")):
-        trace = trace.tb_next
-    BaseException.with_traceback(error, trace)  # not its own, which may do anything
-    last = trace
-    while trace is not None:
-        if not str(trace.tb_frame.f_globals.get("__name__")).startswith(_NOTING):
-            last = trace
-        trace = trace.tb_next
-    if last is not None:
-        last.tb_next = None
-    return error
-
-
-def clear_frames_of(run: object, error: Exception) -> None:
-    """Let go of what those frames of a run that has ended held that called the code an error arose in.
-
-    From Python 3.12 on a frame holds on to those that called it. Ours hold the run, which holds the error: a
-    circle that only the garbage collector ends, and with it all that stood in the provider. Frames of another
-    run, which an error that is raised twice may lead to, can be those of a provider that still waits.
-    """
-    trace = traceback_of(error)
-    frame = None if trace is None else trace.tb_frame.f_back
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("agentctx_nb."):
-        held = frame.f_locals
-        if held.get("self") is run or held.get("run") is run:
-            with suppress(RuntimeError):  # who asks for it still runs
-                frame.clear()
-                held = frame.f_locals  # read anew: 3.12 keeps what was there before
-        frame = frame.f_back
-
-
-def place_of(error: BaseException) -> str:
-    """Return where in the user's own code an error arose, as ``in get, line 4``; empty where it cannot be told."""
-    trace = traceback_of(error)
-    return "" if trace is None else f"in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
-
-
-def theirs(error: Exception) -> Exception | None:
-    """Return ``error`` as the cause of one of ours where other people's code raised it, else None.
-
-    One that came up in this package, as of ``int("five")``, tells nothing that ours does not.
-    """
-    return error if traceback_of(without_our_frames(error)) is not None else None
-
-
-def traceback_of(error: BaseException) -> TracebackType | None:
-    """Return the traceback of ``error``, whatever its class makes of ``__traceback__``."""
-    trace: TracebackType | None = BaseException.__dict__["__traceback__"].__get__(error)
-    return trace
-
-
-def own_error(error: Exception) -> Exception:
-    """Return a copy of ``error`` for somebody else, or the very object where it will not be copied."""
-    try:
-        copied = copy(error)
-        if type(copied) is not type(error) or describe(copied) != describe(error):
-            return error  # its class makes something else of its arguments
-        copied.__cause__, copied.__context__ = error.__cause__, error.__context__
-        copied.__suppress_context__ = error.__suppress_context__
-    except Exception:  # noqa: BLE001  the error itself is what matters
-        return error
-    return BaseException.with_traceback(copied, traceback_of(error))
-
-
-def _is_plumbing(module: object) -> bool:
-    if not isinstance(module, str):  # of code that was run from a text
-        return False
-    package, _, inner = module.partition(".")
-    if package == "agentctx_nb":
-        return not inner.startswith("library")
-    return package in ("asyncio", "dotpromptz_handlebars")
 
 
 def nearest_names(name: str, names: Iterable[str], *, most: int = 3) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from operator import length_hint
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import without_our_frames
 from agentctx_nb.interrupt import Interrupted, is_interrupt
 from agentctx_nb.provider import Part
 from agentctx_nb.running.alarm import Alarm
@@ -30,6 +29,7 @@ from agentctx_nb.running.clean_up import wait_for_clean_up
 from agentctx_nb.running.deadlines import cancelled_itself, settle, settle_late
 from agentctx_nb.running.driver import Driver, composing
 from agentctx_nb.running.watchdog import name_slow
+from agentctx_nb.tracebacks import without_our_frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -289,10 +289,11 @@ class Run:
             self._fatal = exc
         finally:
             driver.at = -1
+            if self.errors:
+                composing.set(None)  # a task group that stood in a provider leads to our context
             del driver.task  # whose context leads back to the driver
             self._drivers.pop(driver, None)
-            if driver.abandoned:
-                self.given_up -= 1
+            self.given_up -= driver.abandoned
             if self._waiter is not None:
                 self._wake_if_done()
 
@@ -390,8 +391,7 @@ class Run:
         tasks = [driver.task for driver in self._drivers]
         for task in tasks:
             task.cancel()
-        # SIGINT stops a provider that holds the loop at once, and cancels our own task a moment later.
-        expected = isinstance(self._fatal, Interrupted)
+        expected = isinstance(self._fatal, Interrupted)  # by SIGINT, which then cancels our own task as well
         try:
             await wait_for_clean_up(tasks, seconds=CANCEL_GRACE_SECONDS, expected=int(expected))
         finally:

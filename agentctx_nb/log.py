@@ -8,10 +8,11 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import DefinitionError, describe, did_you_mean, traceback_of
+from agentctx_nb.errors import DefinitionError, describe, did_you_mean
 from agentctx_nb.log_fields import hidden, read_call, shown_value
 from agentctx_nb.log_records import RecentRecords
 from agentctx_nb.names import shown
+from agentctx_nb.tracebacks import traceback_of
 from agentctx_nb.views import printable
 
 if TYPE_CHECKING:

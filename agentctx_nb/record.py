@@ -7,8 +7,9 @@ from copy import deepcopy
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.errors import ProviderTimeoutError, describe, place_of
+from agentctx_nb.errors import ProviderTimeoutError, describe
 from agentctx_nb.provider import Part
+from agentctx_nb.tracebacks import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.caution import caution
-from agentctx_nb.errors import DefinitionTypeError, SettingError, theirs
+from agentctx_nb.errors import DefinitionTypeError, SettingError
 from agentctx_nb.names import shown
 from agentctx_nb.secrecy.named_secrets import (
     named_parts,
@@ -16,6 +16,7 @@ from agentctx_nb.secrecy.named_secrets import (
 )
 from agentctx_nb.secrecy.secret_mask import SecretMask
 from agentctx_nb.short_errors import short_errors
+from agentctx_nb.tracebacks import theirs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

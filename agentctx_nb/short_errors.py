@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentctx_nb.errors import AgentCtxError, without_our_frames
+from agentctx_nb.errors import AgentCtxError
+from agentctx_nb.tracebacks import without_our_frames
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.bare import bare
 from agentctx_nb.edited import as_dict, error_names, pairs_of, portable_errors, text_of
-from agentctx_nb.errors import without_our_frames
 from agentctx_nb.freeze import freeze
 from agentctx_nb.names import counted, kind_name
 from agentctx_nb.provider import checked
 from agentctx_nb.record import NO_PART, AnyPart, Record, is_the_text
 from agentctx_nb.short_errors import short_errors
 from agentctx_nb.state_views import StateViews
+from agentctx_nb.tracebacks import without_our_frames
 from agentctx_nb.views import MISSING, MaskedDict, View, printable, printed, view
 
 if TYPE_CHECKING:

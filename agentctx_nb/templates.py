@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe, theirs
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe
 from agentctx_nb.looking.origins import written_by
 from agentctx_nb.names import shown
 from agentctx_nb.prompts.paths import Asked, asked_by
@@ -20,6 +20,7 @@ from agentctx_nb.prompts.rewriting import ITEM, OUT, ROUND, SECTION, alone, rewr
 from agentctx_nb.prompts.room import LONGEST_PROMPT, Room
 from agentctx_nb.prompts.tags import DEEPEST, Tag, tags_of
 from agentctx_nb.prompts.values import Items, Shown, as_text, item_of
+from agentctx_nb.tracebacks import theirs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,9 @@ from typing import Any
 from uuid import UUID
 
 from agentctx_nb.bare import bare_scalar
-from agentctx_nb.errors import TemplateError, describe, theirs
+from agentctx_nb.errors import TemplateError, describe
 from agentctx_nb.prompts.room import Room, check_rounds
+from agentctx_nb.tracebacks import theirs
 from agentctx_nb.views import Missing, View
 
 __all__ = ["Items", "Lookups", "Shown", "as_text", "item_of", "plain"]

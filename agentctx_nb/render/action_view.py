@@ -5,12 +5,13 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.errors import describe, traceback_of
+from agentctx_nb.errors import describe
 from agentctx_nb.names import kind_name
 from agentctx_nb.render.bounds import LIMITS, cell_text, without_addresses
 from agentctx_nb.render.page import Fold, Lines, Page
 from agentctx_nb.render.table import Table
 from agentctx_nb.render.views import source_of
+from agentctx_nb.tracebacks import traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

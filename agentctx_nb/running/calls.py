@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.provider import read_result
@@ -37,35 +38,37 @@ def _informed(run: Run, i: int, call: Call) -> Call:
     return informed
 
 
+# No function within another from here on: an error holds on to the frame of each, the frame to its function, and
+# that to what it takes from around it, however that frame is cleared.
 def _limited(run: Run, i: int, call: Call) -> Call:
+    return partial(_in_limits, run, i, call)
+
+
+async def _in_limits(run: Run, i: int, call: Call, runtime: Any, message: Any, state: Any) -> Any:
     provider = run.plan.entries[i].provider
+    before, served = composing.get(), None
+    if isinstance(before, Driver):
+        served = Served(before, i)
+        composing.set(served)  # for the task of a shared run
+    if provider.timeout:
+        run.alarm.set("late", i, seconds=provider.timeout)
+    try:
+        if provider.ttl:
+            return await _shared(run, i, partial(_fly, served, call, runtime, message, state))
+        return await call(runtime, message, state)
+    finally:
+        composing.set(before)
+        # Also one that held the loop, so that no timer could fire, is late.
+        if run.alarm.drop("late", i):
+            run.timed_out.add(i)
 
-    async def limited(runtime: Any, message: Any, state: Any) -> Any:
-        before, served = composing.get(), None
-        if isinstance(before, Driver):
-            served = Served(before, i)
-            composing.set(served)  # for the task of a shared run
-        if provider.timeout:
-            run.alarm.set("late", i, seconds=provider.timeout)
-        try:
-            if provider.ttl:
 
-                async def fly() -> Any:
-                    try:
-                        return await call(runtime, message, state)
-                    finally:
-                        if served is not None:
-                            served.over = True
-
-                return await _shared(run, i, fly)
-            return await call(runtime, message, state)
-        finally:
-            composing.set(before)
-            # Also one that held the loop, so that no timer could fire, is late.
-            if run.alarm.drop("late", i):
-                run.timed_out.add(i)
-
-    return limited
+async def _fly(served: Served | None, call: Call, runtime: Any, message: Any, state: Any) -> Any:
+    try:
+        return await call(runtime, message, state)
+    finally:
+        if served is not None:
+            served.over = True
 
 
 async def _shared(run: Run, i: int, call: Callable[[], Awaitable[Any]]) -> Part:

@@ -20,13 +20,15 @@ class Driver:
     """One task serving the providers of a run.
 
     ``at`` is the index of the provider it is awaiting, -1 for none; ``began_ns`` is when the first of them
-    started; ``exhausted`` says that it found no more to take; ``abandoned`` that nobody waits for it any longer.
+    started; ``exhausted`` says that it found no more to take; ``abandoned`` that nobody waits for it any longer;
+    ``around`` is what its run is composed by, here as well since a run that has ended no longer tells.
     """
 
-    __slots__ = ("abandoned", "at", "began_ns", "exhausted", "run", "task")
+    __slots__ = ("abandoned", "around", "at", "began_ns", "exhausted", "run", "task")
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.around = run.around
         self.at = -1
         self.abandoned = self.exhausted = False
         self.began_ns: int
@@ -54,6 +56,11 @@ class Served:
     def run(self) -> Run:
         """The run it belongs to."""
         return self.driver.run
+
+    @property
+    def around(self) -> Driver | Served | None:
+        """What composes that run."""
+        return self.driver.around
 
 
 # Set in the context of each driver, so that it reaches the tasks and threads a provider starts; while it
@@ -100,9 +107,9 @@ def refuse_recursion(around: Driver | Served, runtime: Any, names: Collection[st
             inside.append(name)
             if name in names:
                 raise CompositionRecursionError((*reversed(inside), name))
-        outer = run.around
+        outer = outer.around
     while composer is not None and composer.run.ended:
-        composer = composer.run.around
+        composer = composer.around
     return composer
 
 

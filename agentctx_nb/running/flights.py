@@ -6,12 +6,14 @@ import asyncio
 import time
 from collections import OrderedDict
 from contextvars import ContextVar
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.errors import CompositionRecursionError, describe, own_error
+from agentctx_nb.errors import CompositionRecursionError, describe
 from agentctx_nb.freeze import copy_containers
-from agentctx_nb.interrupt import is_interrupt
 from agentctx_nb.provider import Part, read_result
+from agentctx_nb.running.driver import composing
+from agentctx_nb.tracebacks import clear_frames_of, traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -31,14 +33,17 @@ _flight: ContextVar[_Flight | None] = ContextVar("agentctx_nb_flight", default=N
 class _Flight:
     """One run of a provider that any number of compositions wait for."""
 
-    __slots__ = ("handed_out", "name", "task", "waiters", "waits_for")
+    __slots__ = ("handed_out", "name", "outcome", "task", "waiters", "waits_for")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.waiters = 0
         self.handed_out = False  # the first waiter gets the very objects, the others copies
         self.waits_for: list[_Flight] = []  # one entry a waiter: it may wait twice for the same
-        self.task: asyncio.Task[Part | BaseException]
+        self.task: asyncio.Task[None]
+        # Not what its task returns or raises, and gone with the last waiter: an error may lead to this and to the
+        # task, by way of a timer or a group that stood in the provider, and would be held in a circle.
+        self.outcome: Part | BaseException | None = None
 
 
 class Flights:
@@ -89,7 +94,7 @@ class Flights:
             outer.waits_for.append(flight)
         flight.waiters += 1
         try:
-            part = await asyncio.shield(flight.task)
+            await asyncio.shield(flight.task)
         finally:
             flight.waiters -= 1
             if outer is not None:
@@ -98,12 +103,18 @@ class Flights:
                 self._end(place, flight)
                 flight.task.cancel()
                 await asyncio.wait([flight.task], timeout=CLEAN_UP_SECONDS)
+            outcome = flight.outcome
+            if isinstance(outcome, BaseException):
+                clear_frames_of(flight, outcome)
+            if not flight.waiters:
+                flight.outcome = None
         first, flight.handed_out = not flight.handed_out, True
-        if isinstance(part, Exception):
-            raise part if first else own_error(part)
-        if isinstance(part, BaseException):
-            raise part
-        return part if first else _own(part)
+        if isinstance(outcome, Exception):
+            raise outcome if first else _own_error(outcome)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        assert outcome is not None
+        return outcome if first else _own(outcome)
 
     def _start(
         self,
@@ -113,31 +124,36 @@ class Flights:
         run: Callable[[], Awaitable[Any]],
     ) -> _Flight:
         flight = _Flight(entry.name)
-
-        async def fly() -> Part | BaseException:
-            _flight.set(flight)
-            began = time.monotonic()
-            try:
-                part = read_result(await run())
-                if flight.task.cancelling():  # by the provider itself, which is a failure
-                    raise asyncio.CancelledError
-            except asyncio.CancelledError as exc:
-                if is_interrupt(exc):
-                    return exc  # a task that is cancelled would not say by whom
-                raise
-            except BaseException as exc:  # noqa: BLE001  for those who wait; SystemExit would end the loop here
-                return exc
-            finally:
-                shared = self._under_way.get(place) is flight
-                self._end(place, flight)
-            if shared:  # not where the provider was replaced meanwhile
-                self.keep(key, part, entry, began=began)
-            return part
-
-        flight.task = asyncio.create_task(fly(), name=f"agentctx_nb {entry.name}")
+        work = self._fly(flight, place, key, entry, run)
+        flight.task = asyncio.create_task(work, name=f"agentctx_nb {entry.name}")
         flight.task.add_done_callback(_look_at)
         self._under_way[place] = flight
         return flight
+
+    async def _fly(
+        self,
+        flight: _Flight,
+        place: Key,
+        key: Key,
+        entry: Registered,
+        run: Callable[[], Awaitable[Any]],
+    ) -> None:
+        _flight.set(flight)
+        began = time.monotonic()
+        try:
+            part = read_result(await run())
+            if flight.task.cancelling():  # by the provider itself, which is a failure
+                raise asyncio.CancelledError
+        except BaseException as exc:  # noqa: BLE001  for those who wait; SystemExit would end the loop here
+            flight.outcome = exc
+        else:
+            flight.outcome = part
+            if self._under_way.get(place) is flight:  # not where the provider was replaced meanwhile
+                self.keep(key, part, entry, began=began)
+        finally:
+            self._end(place, flight)
+            _flight.set(None)  # our context, which our task holds, would lead back to it
+            composing.set(None)
 
     def _end(self, place: Key, flight: _Flight) -> None:
         if self._under_way.get(place) is flight:
@@ -188,6 +204,19 @@ def _own(part: Part) -> Part:
     return Part(part.text, copy_containers(part.values), copy_containers(part.data))
 
 
+def _own_error(error: Exception) -> Exception:
+    """Return a copy of ``error`` for somebody else, or the very object where it will not be copied."""
+    try:
+        copied = copy(error)
+        if type(copied) is not type(error) or describe(copied) != describe(error):
+            return error  # its class makes something else of its arguments
+        copied.__cause__, copied.__context__ = error.__cause__, error.__context__
+        copied.__suppress_context__ = error.__suppress_context__
+    except Exception:  # noqa: BLE001  the error itself is what matters
+        return error
+    return BaseException.with_traceback(copied, traceback_of(error))
+
+
 def _leads_to(flight: _Flight, wanted: _Flight) -> bool:
     open_flights, seen = [flight], set()
     while open_flights:
@@ -200,6 +229,6 @@ def _leads_to(flight: _Flight, wanted: _Flight) -> bool:
     return False
 
 
-def _look_at(task: asyncio.Task[Part | BaseException]) -> None:
+def _look_at(task: asyncio.Task[None]) -> None:
     if not task.cancelled():
         task.exception()  # a waiter gets it; asyncio would also print it where all had left

@@ -62,6 +62,7 @@ def _watched(
         except StopIteration as stop:
             return stop.value
     finally:
+        error = None  # it holds on to this frame
         run.held_ns[i] = held + now_ns() - start
         if not suspended:  # else its driver sees that the context is another, if it is, and stops
             composing.set(before)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from agentctx_nb.bridge import home_loop
 from agentctx_nb.running.errand import Errand, current_errand
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["WorkerThreads"]
 
 T = TypeVar("T")
+# A function, its arguments, the context to call it in, and the loop and the future that wait for what it returns.
+_Job: TypeAlias = (
+    "tuple[Callable[..., Any], tuple[Any, ...], Context, asyncio.AbstractEventLoop, asyncio.Future[Any]]"
+)
 IDLE_SECONDS = 10.0
 
 
@@ -34,7 +39,7 @@ class WorkerThreads:
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
         self._alive = 0
@@ -51,14 +56,14 @@ class WorkerThreads:
         errand = Errand(loop)
         context.run(current_errand.set, errand)
         answer: asyncio.Future[T] = loop.create_future()
-        self._submit(lambda: _work(function, args, context, loop, answer))
+        self._submit((function, args, context, loop, answer))
         try:
             return await answer
         except asyncio.CancelledError:
             await errand.abandon()
             raise
 
-    def _submit(self, job: Callable[[], None]) -> None:
+    def _submit(self, job: _Job) -> None:
         if (
             self._process != os.getpid()
         ):  # a forked child has the numbers of its parent, and none of its threads
@@ -92,7 +97,7 @@ class WorkerThreads:
                         self._alive -= 1
                         return
                 continue
-            job()
+            _work(*job)
             del job  # it holds the provider's runtime, and the next one may be long in coming
             with self._lock:
                 self._idle += 1
@@ -113,10 +118,10 @@ def _work(
         settle = _settle(answer, error=error)
     except BaseException as exc:  # noqa: BLE001  whatever it is belongs to whoever waits for it
         settle = _settle(answer, error=exc)
-    try:
+    with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits
         loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop was closed meanwhile, so nobody waits
-        return
+    # An error holds on to this frame, which shall lead back neither to it nor to all that its caller knows.
+    del function, args, context, answer, settle
 
 
 def _settle(

@@ -91,7 +91,7 @@ def _calls_around() -> set[object]:
     while providers:
         if (provider := providers.pop()) is not None:
             tokens.add(provider.run.token)
-            providers.append(provider.run.around)
+            providers.append(provider.around)
     return tokens
 
 
