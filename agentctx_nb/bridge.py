@@ -29,6 +29,7 @@ __all__ = ["await_interruptible", "home_loop", "run_sync"]
 T = TypeVar("T")
 
 HOME_CHECK_SECONDS = 1.0
+EXIT_SECONDS = 5.0  # for the clean-up of what a thread or the interpreter leaves behind as it ends
 ORIGINAL_MARK = "_nest_patched"
 
 home_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("agentctx_nb_home_loop", default=None)
@@ -195,6 +196,6 @@ def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
     for task in left:
         task.cancel()
     if left:
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(asyncio.wait(left, timeout=EXIT_SECONDS))
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()

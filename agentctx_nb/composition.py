@@ -58,6 +58,7 @@ async def compose(
     left = timeout
     snapshot = runtime.registry.snapshot()
     kept: Mapping[int, Part | Exception] | None = None
+    late: set[int] = set()
     if previous is None and refresh is None:
         selection, plan = _choose(runtime, snapshot, message, include, only)
         if runtime.select is not None:
@@ -73,7 +74,7 @@ async def compose(
             if timeout is not None:
                 left = max(timeout - (now_ns() - began_ns) / 1e9, SHORTEST_SECONDS)
     else:
-        selection, plan, kept = _choose_again(snapshot, include, previous, refresh)
+        selection, plan, kept, late = _choose_again(snapshot, include, previous, refresh)
     if selection.unknown:
         _warn_of_unknown(runtime, selection.unknown)
     if selection.awaited:
@@ -85,7 +86,7 @@ async def compose(
     if skip_cache:
         run.skip_cache = True
     if kept is not None:
-        run.keep(kept, fresh=plan.names)
+        run.keep(kept, late=late, fresh=plan.names)
     try:
         if run.start():
             await run.wait()
@@ -96,6 +97,7 @@ async def compose(
         _tell_deadline_given(run.errors, timeout, left)
     record = Record.of(run, selection, snapshot)
     state = fold(record, run.results)
+    run.results = []  # all that is needed of them is read, and a state holds on to the run
     runtime.written.note(record, state.values)
     if record.errors:
         _log_failures(runtime, record, kept or {})
@@ -135,8 +137,11 @@ def _choose(
 
 def _choose_again(
     snapshot: Snapshot, include_list: Any, previous: State | None, refresh: Any
-) -> tuple[Selection, Plan, Mapping[int, Part | Exception]]:
-    """Choose what ran in ``previous``, all of it kept but those to refresh and their dependents."""
+) -> tuple[Selection, Plan, Mapping[int, Part | Exception], set[int]]:
+    """Choose what ran in ``previous``, all of it kept but those to refresh and their dependents.
+
+    Returned last are the places of those that are kept and had timed out.
+    """
     if previous is None:
         raise DefinitionError("refresh= needs previous=, the state whose other providers are kept")
     if not isinstance(previous, State):
@@ -170,16 +175,19 @@ def _choose_again(
         grown = not dependents <= rerun
         rerun |= dependents
     kept: dict[int, Part | Exception] = {}
+    late = set()
     for i, name in enumerate(plan.names):
         if i in rerun:
             continue
         entry_before = before[name]
         if entry_before.error is not None:
             kept[i] = entry_before.error
+            if entry_before.outcome == "timed_out":
+                late.add(i)
         else:
             part = read_result({name: entry_before[name] for name in ("text", "values", "data")})
             kept[i] = Part(part.text, copy_containers(part.values), copy_containers(part.data))
-    return selection, plan, kept
+    return selection, plan, kept, late
 
 
 def _entries_of(previous: State) -> Mapping[str, ProviderEntry]:
@@ -218,7 +226,7 @@ def _tell_deadline_given(errors: dict[int, Exception], given: float | None, left
     """Have errors name the deadline the caller gave, not what the select hook left of it."""
     for i, error in errors.items():
         if isinstance(error, ProviderTimeoutError) and error.seconds == left and given is not None:
-            errors[i] = ProviderTimeoutError(error.provider, given, started=error.started)
+            errors[i] = ProviderTimeoutError(error.provider, given, started=error.started, held=error.held)
             errors[i].__cause__ = error.__cause__
 
 

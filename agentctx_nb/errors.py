@@ -169,18 +169,26 @@ class ProviderCancelledError(AgentCtxError, RuntimeError):
 class ProviderTimeoutError(AgentCtxError, TimeoutError):
     """A provider did not finish before ``seconds`` were over and was cancelled.
 
-    ``started`` is False where the deadline of the whole composition passed before its turn came.
+    ``started`` is False where the deadline of the whole composition passed before its turn came. ``held`` is
+    how many seconds it held the event loop, where it did so past its deadline and could not be stopped; else None.
     """
 
-    def __init__(self, provider: str, seconds: float, *, started: bool = True) -> None:
+    def __init__(
+        self, provider: str, seconds: float, *, started: bool = True, held: float | None = None
+    ) -> None:
         self.provider = provider
         self.seconds = seconds
         self.started = started
-        super().__init__(
-            f"provider {provider} was cancelled after its deadline of {seconds:g} s"
-            if started
-            else f"provider {provider} never started: the deadline of the composition, {seconds:g} s, passed first"
-        )
+        self.held = held
+        said = f"was cancelled after its deadline of {seconds:g} s"
+        if not started:
+            said = f"never started: the deadline of the composition, {seconds:g} s, passed first"
+        elif held is not None:
+            said = (
+                f"missed its deadline of {seconds:g} s: it held the event loop for {held:.1f} s, where nothing "
+                "can stop it; as a plain `def` function it would run in a thread"
+            )
+        super().__init__(f"provider {provider} {said}")
 
 
 class TemplateError(AgentCtxError, ValueError):

@@ -21,12 +21,12 @@ from operator import length_hint
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
-from agentctx_nb.interrupt import Interrupted, is_interrupt
+from agentctx_nb.interrupt import Interrupted, is_for_all
 from agentctx_nb.provider import Part
 from agentctx_nb.running.alarm import Alarm
 from agentctx_nb.running.calls import prepared, stop_watched
 from agentctx_nb.running.clean_up import wait_for_clean_up
-from agentctx_nb.running.deadlines import cancelled_itself, settle, settle_late
+from agentctx_nb.running.deadlines import ended_itself, settle, settle_late
 from agentctx_nb.running.driver import Driver, composing
 from agentctx_nb.running.watchdog import name_slow
 from agentctx_nb.tracebacks import without_our_frames
@@ -105,9 +105,9 @@ class Run:
         self._drivers: dict[Driver, None] = {}  # those that have not ended, in the order they started
         self._queue: Iterator[tuple[int, Call]]
 
-    def keep(self, kept: Mapping[int, Part | Exception], *, fresh: Collection[str]) -> None:
-        """Take these outcomes, by place, from before; those of the names in ``fresh`` that run use no cache."""
-        self.kept, self.fresh = kept, fresh
+    def keep(self, kept: Mapping[int, Part | Exception], *, late: set[int], fresh: Collection[str]) -> None:
+        """Take these outcomes from before, by place, of which ``late`` had timed out; ``fresh`` names use no cache."""
+        self.kept, self.fresh, self.timed_out = kept, fresh, late
         for i, outcome in kept.items():
             into: Any = self.results if isinstance(outcome, Part) else self.errors
             into[i] = outcome
@@ -240,16 +240,13 @@ class Run:
                     if driver.abandoned:
                         return
                     self.errors[i] = without_our_frames(exc)
-                except asyncio.CancelledError as exc:
-                    if driver.abandoned or self._stopping:
+                except BaseException as exc:  # hurts no other either, but for some
+                    if isinstance(exc, asyncio.CancelledError) and (driver.abandoned or self._stopping):
                         raise
-                    if is_interrupt(exc):
+                    if is_for_all(exc):
                         self._fatal = exc
                         return
-                    cancelled_itself(self, i, exc)  # or it is past its deadline, which is told later
-                except BaseException as exc:  # noqa: BLE001  SystemExit belongs to the caller's task
-                    self._fatal = exc
-                    return
+                    ended_itself(self, i, exc)  # or it is past its deadline, which is told later
                 if eventful:
                     if i in self.timed_out:
                         if driver.abandoned:
@@ -272,7 +269,7 @@ class Run:
                     touched = True
                 if touched or cancelling():
                     if cancelling() and i not in self.errors and not self._stopping:
-                        cancelled_itself(self, i, None)
+                        ended_itself(self, i, None)
                     self._start_spare()
                     break
                 start = end

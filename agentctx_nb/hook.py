@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.errors import DefinitionError, DefinitionTypeError
+from agentctx_nb.interrupt import is_for_all
 from agentctx_nb.names import shown
 from agentctx_nb.running.clean_up import give_up, kept
 from agentctx_nb.selection import names_of
@@ -62,7 +63,7 @@ async def ask_hook(
             return None
         if inspect.isawaitable(answer):
             answer, error = await _awaited(runtime, answer, seconds)
-            if isinstance(error, Exception | asyncio.CancelledError):
+            if isinstance(error, asyncio.CancelledError):
                 _warn(runtime, error)
                 return None
             if error is not None:
@@ -70,8 +71,10 @@ async def ask_hook(
         if isinstance(answer, str):
             raise DefinitionTypeError(f"the select hook returns a list of names, not {shown(answer)}")
         return names_of(answer, of="what the select hook returned")
-    except Exception as exc:  # noqa: BLE001  a broken hook must not cost the composition
-        _warn(runtime, exc)
+    except BaseException as exc:
+        if isinstance(exc, asyncio.CancelledError) or is_for_all(exc):
+            raise
+        _warn(runtime, exc)  # a broken hook must not cost the composition
         return None
     finally:
         asking.over = True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from types import FrameType, TracebackType
 
-__all__ = ["Interrupted", "Leaving", "Run", "is_interrupt", "returned"]
+__all__ = ["Interrupted", "Leaving", "Run", "is_for_all", "is_interrupt", "returned"]
 
 T = TypeVar("T")
 
@@ -44,6 +44,18 @@ def is_interrupt(error: asyncio.CancelledError) -> bool:
     while run is not None and (run.over or not run.asked):
         run = run.outer
     return run is not None or isinstance(error, Interrupted)
+
+
+def is_for_all(error: BaseException) -> bool:
+    """Whether an error ends more than the provider or action it came from.
+
+    That is ``SystemExit`` or ``KeyboardInterrupt``, be it in a group, a coroutine that is closed, or SIGINT.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return is_interrupt(error)
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup((SystemExit, KeyboardInterrupt)) is not None
+    return isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
 
 
 class Leaving:

@@ -7,12 +7,12 @@ from copy import deepcopy
 from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from agentctx_nb.errors import ProviderTimeoutError, describe
+from agentctx_nb.errors import describe
 from agentctx_nb.provider import Part
 from agentctx_nb.tracebacks import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from agentctx_nb.execution import Run
     from agentctx_nb.registry import Snapshot
@@ -34,7 +34,8 @@ def _as_is(text: str) -> str:
 class Record:
     """What ran and what came of it, by place in the text order.
 
-    ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions.
+    ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions,
+    ``timed_out`` the places of those whose exception is a deadline of ours.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Record:
         "run",
         "selection",
         "snapshot",
+        "timed_out",
     )
 
     def __init__(
@@ -60,6 +62,7 @@ class Record:
         snapshot: Snapshot | None = None,
         ended_ns: int = 0,
         mask: Callable[[str], str] = _as_is,
+        timed_out: Collection[int] = (),
     ) -> None:
         self.names = [] if names is None else names
         self.parts = [] if parts is None else parts
@@ -69,6 +72,7 @@ class Record:
         self.snapshot = snapshot
         self.ended_ns = ended_ns
         self.mask = mask
+        self.timed_out = timed_out
         # Of a copy or a part: what it was, without the run.
         self._settled: tuple[list[str], Report] | None = None
 
@@ -84,6 +88,7 @@ class Record:
         record.snapshot = snapshot
         record.ended_ns = now_ns()
         record.mask = run.runtime.settings.mask
+        record.timed_out = run.timed_out
         record._settled = None
         return record
 
@@ -93,9 +98,8 @@ class Record:
             return self._settled[0][i]
         run = self.run
         error = self.errors.get(i)
-        if error is not None:  # told by the error, which a kept outcome has too
-            ours = isinstance(error, ProviderTimeoutError) and error.provider == self.names[i]
-            return "timed_out" if ours else "failed"
+        if error is not None:
+            return "timed_out" if i in self.timed_out else "failed"
         if run is not None and i in run.cached:
             return "cached"
         text, values, data = self.parts[i]

@@ -383,5 +383,6 @@ def fold(record: Record, results: list[Any]) -> State:
 def dependency_state(run: Run, needs: list[int]) -> State:
     """Return the state for a provider that waited for those at ``needs``: read-only, holding only them."""
     errors = {place: run.errors[i] for place, i in enumerate(needs) if i in run.errors}
-    record = Record(names=[run.plan.names[i] for i in needs], errors=errors, mask=run.runtime.mask)
+    names, late = [run.plan.names[i] for i in needs], [k for k, i in enumerate(needs) if i in run.timed_out]
+    record = Record(names=names, errors=errors, mask=run.runtime.mask, timed_out=late)
     return read_only(fold(record, [run.results[i] for i in needs]))

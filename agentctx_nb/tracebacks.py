@@ -72,7 +72,7 @@ def _with_causes(error: BaseException) -> list[BaseException]:
             continue
         found[id(one)] = one
         open_ones += [BaseException.__dict__[name].__get__(one) for name in ("__cause__", "__context__")]
-        if isinstance(one, BaseExceptionGroup):
+        if issubclass(type(one), BaseExceptionGroup):  # not asking the error itself, which may do anything
             open_ones += BaseExceptionGroup.__dict__["exceptions"].__get__(one)
     return list(found.values())
 

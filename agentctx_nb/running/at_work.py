@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agentctx_nb.errors import ActionCancelledError, ActionRecursionError
-from agentctx_nb.interrupt import is_interrupt
+from agentctx_nb.errors import ActionCancelledError, ActionRecursionError, AgentCtxError, describe
+from agentctx_nb.interrupt import is_for_all, is_interrupt
 from agentctx_nb.running.clean_up import give_up, kept
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ async def in_its_own_task(runtime: AgentRuntime, name: str, work: Coroutine[Any,
     result, error = task.result()
     if isinstance(error, asyncio.CancelledError) and not is_interrupt(error):
         raise ActionCancelledError(name) from error
+    if error is not None and not isinstance(error, Exception) and not is_for_all(error):
+        raise AgentCtxError(f"action {name} raised {describe(error)}") from error
     if error is not None:
         raise error
     if task.cancelling():  # and it went on all the same

@@ -90,4 +90,4 @@ async def _shared(run: Run, i: int, call: Callable[[], Awaitable[Any]]) -> Part:
         run.cached.add(i)
         return part  # type: ignore[no-any-return]  # the runtime is any object here
     run.held_ns[i] = 0  # whoever starts the run tells more; the others only wait
-    return await flights.join(key, entry, call)  # type: ignore[no-any-return]
+    return await flights.join(key, entry, call, waiter=run)  # type: ignore[no-any-return]

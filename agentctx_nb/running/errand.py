@@ -38,11 +38,14 @@ def end_with_its_thread() -> None:
     It is cancelled with that caller, and at once where the caller has gone already.
     """
     errand = current_errand.get()
-    if errand is None or errand.loop is not asyncio.get_running_loop():
+    if errand is None:
         return
-    current_errand.set(None)  # what this task starts in its turn ends with it
     if errand.over:
         raise asyncio.CancelledError
+    if errand.loop is not asyncio.get_running_loop():
+        return
+    current_errand.set(None)  # what this task starts in its turn ends with it
     task = asyncio.current_task()
     assert task is not None
     errand.tasks.add(task)
+    task.add_done_callback(errand.tasks.discard)

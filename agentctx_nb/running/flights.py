@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from contextvars import ContextVar
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentctx_nb.errors import CompositionRecursionError, describe
@@ -18,10 +20,11 @@ from agentctx_nb.tracebacks import clear_frames_of, traceback_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
 
+    from agentctx_nb.execution import Run
     from agentctx_nb.model import Memory
     from agentctx_nb.registry import Registered
 
-__all__ = ["Flights", "flight_key"]
+__all__ = ["Flights", "flight_key", "runs_waiting"]
 
 MOST_KEPT = 1024
 CLEAN_UP_SECONDS = 5.0  # for a run that its last waiter has cancelled
@@ -33,11 +36,12 @@ _flight: ContextVar[_Flight | None] = ContextVar("agentctx_nb_flight", default=N
 class _Flight:
     """One run of a provider that any number of compositions wait for."""
 
-    __slots__ = ("handed_out", "name", "outcome", "task", "waiters", "waits_for")
+    __slots__ = ("handed_out", "name", "outcome", "outer", "task", "waiters", "waits_for")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, outer: _Flight | None) -> None:
         self.name = name
-        self.waiters = 0
+        self.outer = outer  # the one it was started inside of
+        self.waiters: list[Run] = []
         self.handed_out = False  # the first waiter gets the very objects, the others copies
         self.waits_for: list[_Flight] = []  # one entry a waiter: it may wait twice for the same
         self.task: asyncio.Task[None]
@@ -71,8 +75,10 @@ class Flights:
             return None
         return _own(part)
 
-    async def join(self, key: Key, entry: Registered, run: Callable[[], Awaitable[Any]]) -> Part:
-        """Return the result of the run under way for ``key``, starting it where there is none.
+    async def join(
+        self, key: Key, entry: Registered, fly: Callable[[], Awaitable[Any]], *, waiter: Run
+    ) -> Part:
+        """Return the result of the flight under way for ``key``, starting it with ``fly`` where there is none.
 
         A waiter that is cancelled leaves the others alone; the last one to leave cancels the run and
         waits for it to end. A result is kept for the provider's ``ttl`` seconds, a failure never.
@@ -80,23 +86,23 @@ class Flights:
         Raises
         ------
         CompositionRecursionError
-            The run under way waits, through compositions, for the one that asks.
+            The flight under way waits, through compositions, for the one that asks.
         """
         # A run belongs to the loop it was started on; another thread's loop starts its own.
         place = (*key, asyncio.get_running_loop())
         flight = self._under_way.get(place)
         outer = _flight.get()
         if flight is None:
-            flight = self._start(place, key, entry, run)
+            flight = self._start(place, key, entry, fly, outer)
         elif outer is not None and _leads_to(flight, outer):
             raise CompositionRecursionError((outer.name, flight.name, outer.name))
         if outer is not None:
             outer.waits_for.append(flight)
-        flight.waiters += 1
+        flight.waiters.append(waiter)
         try:
             await asyncio.shield(flight.task)
         finally:
-            flight.waiters -= 1
+            flight.waiters.remove(waiter)
             if outer is not None:
                 outer.waits_for.remove(flight)
             if not flight.waiters and not flight.task.done():
@@ -121,13 +127,15 @@ class Flights:
         place: Key,
         key: Key,
         entry: Registered,
-        run: Callable[[], Awaitable[Any]],
+        fly: Callable[[], Awaitable[Any]],
+        outer: _Flight | None,
     ) -> _Flight:
-        flight = _Flight(entry.name)
-        work = self._fly(flight, place, key, entry, run)
-        flight.task = asyncio.create_task(work, name=f"agentctx_nb {entry.name}")
-        flight.task.add_done_callback(_look_at)
-        self._under_way[place] = flight
+        flight = self._under_way[place] = _Flight(entry.name, outer)
+        work = self._fly(flight, place, key, entry, fly)
+        flight.task = asyncio.create_task(
+            work, name=f"agentctx_nb {entry.name}"
+        )  # which a factory may run at once
+        flight.task.add_done_callback(partial(self._landed, place, flight))
         return flight
 
     async def _fly(
@@ -136,13 +144,14 @@ class Flights:
         place: Key,
         key: Key,
         entry: Registered,
-        run: Callable[[], Awaitable[Any]],
+        fly: Callable[[], Awaitable[Any]],
     ) -> None:
         _flight.set(flight)
         began = time.monotonic()
         try:
-            part = read_result(await run())
-            if flight.task.cancelling():  # by the provider itself, which is a failure
+            part = read_result(await fly())
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # by the provider itself, which is a failure
                 raise asyncio.CancelledError
         except BaseException as exc:  # noqa: BLE001  for those who wait; SystemExit would end the loop here
             flight.outcome = exc
@@ -157,7 +166,12 @@ class Flights:
 
     def _end(self, place: Key, flight: _Flight) -> None:
         if self._under_way.get(place) is flight:
-            del self._under_way[place]
+            self._under_way.pop(place, None)  # another thread may have forgotten it meanwhile
+
+    def _landed(self, place: Key, flight: _Flight, task: asyncio.Task[None]) -> None:
+        self._end(place, flight)  # also one that was cancelled before its first step
+        if not task.cancelled():
+            task.exception()  # a waiter gets it; asyncio would also print it where all had left
 
     def keep(self, key: Key, part: Part, entry: Registered, *, began: float) -> None:
         """Keep a good result for the provider's ``ttl`` seconds; of too many the oldest goes.
@@ -167,10 +181,21 @@ class Flights:
         now, limit = time.monotonic(), entry.provider.timeout
         if limit is not None and now - began > limit:
             return
+        self._kept.pop(key, None)  # so that it comes last
         self._kept[key] = (now + (entry.provider.ttl or 0), _own(part))
-        self._kept.move_to_end(key)
         while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+            with suppress(KeyError):  # another thread may have forgotten them
+                self._kept.popitem(last=False)
+
+
+def runs_waiting() -> list[Run]:
+    """Return the runs that wait for the flight this code is part of, or for one around it."""
+    found: list[Run] = []
+    flight = _flight.get()
+    while flight is not None:
+        found += flight.waiters
+        flight = flight.outer
+    return found
 
 
 def flight_key(entry: Registered, message: Memory, needs: Iterable[tuple[Registered, Any]]) -> Key | None:
@@ -227,8 +252,3 @@ def _leads_to(flight: _Flight, wanted: _Flight) -> bool:
             seen.add(current)
             open_flights.extend(current.waits_for)
     return False
-
-
-def _look_at(task: asyncio.Task[None]) -> None:
-    if not task.cancelled():
-        task.exception()  # a waiter gets it; asyncio would also print it where all had left

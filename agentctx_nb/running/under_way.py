@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentctx_nb.running.driver import composing
+from agentctx_nb.running.flights import runs_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,8 +82,8 @@ def inside(token: object) -> Iterator[None]:
 
 def _calls_around() -> set[object]:
     """Return the tokens of all calls, of any runtime, that this code is inside of."""
-    tokens: set[object] = set()
-    providers = [composing.get()]
+    tokens: set[object] = {run.token for run in runs_waiting()}
+    providers = [composing.get(), *[run.around for run in runs_waiting()]]
     call = _inside.get()
     while call is not None:
         token, provider, call = call

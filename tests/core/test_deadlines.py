@@ -266,3 +266,34 @@ def test_a_loop_whose_timers_do_not_tell_when_they_ring_will_do(timeout, fails):
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         state = runner.run(bounded(runtime_of(waits=waits).compose_state("hi", timeout=timeout)))
     assert outcomes(state)["waits"] in ("timed_out", "failed" if fails else "empty")
+
+
+async def holds():
+    time.sleep(0.05)  # noqa: ASYNC251  what is tested
+
+
+@pytest.mark.parametrize(("own", "of_all"), [(0.02, None), (None, 0.02), (0.02, FAR)])
+def test_one_that_held_the_event_loop_past_its_deadline_is_told_so(own, of_all):
+    error = run(runtime_of(HOLDS=(holds, own)), timeout=of_all).errors["HOLDS"]
+    assert 0.05 <= error.held < 10
+    assert str(error).startswith(
+        "provider HOLDS missed its deadline of 0.02 s: it held the event loop for 0."
+    )
+    assert (
+        pickle.loads(pickle.dumps(run(runtime_of(HOLDS=(holds, own)), timeout=of_all))).errors["HOLDS"].held
+    )
+
+
+def test_one_that_was_cancelled_in_time_held_nothing():
+    assert run(runtime_of(HANGS=(hangs, 0.02))).errors["HANGS"].held is None
+
+
+def test_the_deadline_that_passed_first_is_named_however_long_the_clean_up_takes():
+    async def cleans():
+        try:
+            await asyncio.sleep(FAR)
+        finally:
+            await asyncio.sleep(0.1)
+
+    error = run(runtime_of(CLEANS=(cleans, 0.06)), timeout=0.02).errors["CLEANS"]
+    assert error.seconds == 0.02

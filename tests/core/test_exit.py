@@ -117,3 +117,26 @@ def test_a_context_variable_that_exits_when_it_is_compared_exits_the_composition
         return await survives(runtime.compose_state("hi"))
 
     assert asyncio.run(main()) == "SystemExit"
+
+
+@pytest.mark.parametrize("ttl", [None, 60])
+def test_a_provider_that_ignores_its_cancellation_does_not_keep_the_interpreter_alive(ttl):
+    code = f"""
+import asyncio
+from agentctx_nb import AgentRuntime, bridge
+
+async def stubborn():
+    while True:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            pass
+
+bridge.EXIT_SECONDS = 0.1
+runtime = AgentRuntime()
+runtime.register_provider({{"name": "STUBBORN", "get": stubborn, "timeout": 0.01, "ttl": {ttl}}})
+print(runtime.compose("hello").report["STUBBORN"].outcome)
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "timed_out\n"
