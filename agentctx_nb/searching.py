@@ -82,6 +82,12 @@ class Searching(Remembering):
             self._embedder = default_embedder()
         return self._embedder
 
+    async def ready_embedder(self) -> Embedder:
+        """Return the `embedder`, read in a thread where it has to be read first, which takes half a second."""
+        if self._embedder is None:
+            await self.threads.run(lambda: self.embedder)
+        return self.embedder
+
     async def embed(self, text: str, *, kind: Kind = "query") -> Any:
         """Return the vector of a text: a float32 array of unit length.
 
@@ -95,8 +101,6 @@ class Searching(Remembering):
 
     async def embed_many(self, texts: Sequence[str], *, kind: Kind = "document") -> Any:
         """Return the vectors of many texts as one float32 array, a row each."""
-        from agentctx_nb.search.embedder import embed_async
-
         with short_errors(self):
             if isinstance(texts, str) or not isinstance(texts, Sequence):
                 raise DefinitionTypeError(
@@ -105,7 +109,10 @@ class Searching(Remembering):
             for text in texts:
                 if not isinstance(text, str):
                     raise DefinitionTypeError(f"embed_many takes texts, but one is {shown(text)}")
-            vectors = await embed_async(self.embedder, texts, kind, run=self.threads.run)
+            embedder = await self.ready_embedder()
+            from agentctx_nb.search.embedder import embed_async  # what it imports is there by now
+
+            vectors = await embed_async(embedder, texts, kind, run=self.threads.run)
             if not vectors.any() and any(text.strip() for text in texts):
                 self._tell_of_zeros(len(texts), kind)
             return vectors
@@ -126,9 +133,10 @@ class Searching(Remembering):
         """Return the name, dimension and fingerprint that a table remembers of its embedder."""
         if self._mark is None:
             from agentctx_nb.memory.store import EmbedderMark
+
+            embedder = await self.ready_embedder()
             from agentctx_nb.search.embedder import fingerprint
 
-            embedder = self.embedder
             print_ = await self.threads.run(fingerprint, embedder)
             self._mark = EmbedderMark(embedder.name, embedder.dim, print_)
         return self._mark
@@ -367,6 +375,8 @@ class Searching(Remembering):
         if isinstance(threshold, str):
             raise DefinitionError(f"match_threshold is a cosine, None or 'auto', not {shown(threshold)}")
         threshold = check_threshold(threshold)
+        if threshold is not None and threshold > 1:
+            self.logger.warning("no cosine is above 1, so that match_threshold=%g finds nothing", threshold)
         return (threshold, "given") if threshold else (None, "none")
 
 

@@ -68,7 +68,8 @@ def knowledge_base(
             {**where, "room_id": room, "query": question, "match_threshold": least, "match_count": count}
         )
         if not documents:
-            await _say_why(runtime, name, where, room, f"the threshold of {least:.2f} ({origin})", least)
+            whence = "auto; the setting KNOWLEDGE_THRESHOLD replaces it" if automatic else origin
+            await _say_why(runtime, name, where, room, f"the threshold of {least:.2f} ({whence})", least)
             return ProviderResult()
         # The words of the question have a say in the order, so the first need not be the most similar one.
         best = max(document.similarity for document in documents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -54,6 +55,38 @@ def test_the_default_embedder_needs_nothing_and_finds_by_meaning():
             return found(await runtime.search_memories(query="When is my delivery?", count=1))
 
     assert run(main()) == ["The parcel arrives tomorrow."]
+
+
+def test_the_default_embedder_is_read_where_nothing_else_waits_for_it(monkeypatch):
+    from agentctx_nb.search import embedder
+
+    where, default = [], embedder.default_embedder
+
+    def noted():
+        where.append(threading.current_thread())
+        return default()
+
+    async def main():
+        async with AgentRuntime() as runtime:
+            await asyncio.gather(runtime.embed("rain"), runtime.embedder_mark())
+
+    monkeypatch.setattr(embedder, "default_embedder", noted)
+    run(main())
+    assert where
+    assert threading.current_thread() not in where
+
+
+@pytest.mark.parametrize("of", ["search_memories", "explain_search"])
+def test_a_threshold_that_no_cosine_reaches_is_warned_of(of, caplog):
+    async def main():
+        async with AgentRuntime() as runtime:
+            await runtime.remember("rain", "documents")
+            return await getattr(runtime, of)(query="rain", match_threshold=75)
+
+    assert not run(main()) or of == "explain_search"
+    assert [record.getMessage() for record in caplog.records] == [
+        "no cosine is above 1, so that match_threshold=75 finds nothing"
+    ]
 
 
 @pytest.mark.parametrize("given", [None, 5, ["a"], b"a"])
