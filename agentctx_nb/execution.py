@@ -221,7 +221,7 @@ class Run:
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
         results, starts, ends = self.results, self.starts_ns, self.ends_ns
-        plan, started = self.plan, self._started
+        plan, late, dependents, started = self.plan, self.timed_out, self.plan.dependents, self._started
         # Whether one of the rarer things can happen to a provider at all: the others are not asked about them.
         eventful = plan.eventful or self.timeout is not None or not EAGER
         task: Any = asyncio.current_task()
@@ -248,7 +248,7 @@ class Run:
                         return
                     ended_itself(self, i, exc)  # or it is past its deadline, which is told later
                 if eventful:
-                    if i in self.timed_out:
+                    if i in late:
                         if driver.abandoned:
                             results[i] = None
                             return
@@ -260,7 +260,7 @@ class Run:
                             plan.quick.discard(i)
                             self.held_ns[i] = None
                 ends[i] = end = now_ns()
-                if eventful and plan.dependents:
+                if eventful and i in dependents:
                     self._release(i)
                 # It set a context variable, or cancelled its own task: the next needs a clean one.
                 try:

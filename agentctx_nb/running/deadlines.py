@@ -21,7 +21,7 @@ def settle_late(run: Run) -> None:
     assert run.timeout is not None
     over_ns = run.began_ns + run.timeout * 1e9
     for i, end in enumerate(run.ends_ns):
-        if i not in run.kept and i not in run.timed_out and (not end or end > over_ns):
+        if (not end or end > over_ns) and i not in run.kept and i not in run.timed_out:
             run.timed_out.add(i)
             settle(run, i)
 
