@@ -62,10 +62,17 @@ class Inspecting:
 
         return reads_of(cast("AgentRuntime", self))
 
-    def leak_scan(self, message: MessageLike) -> LeakScan:
+    def leak_scan(
+        self,
+        message: MessageLike,
+        include_list: Iterable[str] | str | None = None,
+        only_include: bool = False,  # noqa: FBT001, FBT002  as compose_state
+    ) -> LeakScan:
         """Plant fake secrets, compose ``message``, render every view, and list each place one surfaced.
 
-        Synchronous, as `compose` is. The planted secrets are gone again afterwards.
+        Synchronous, as `compose` is, and ``include_list`` and ``only_include`` say who runs as they do there.
+        The planted secrets are gone again afterwards. Of a provider that failed or did not run there is
+        nothing to read: the result names those, and is false where no secret surfaced in the others.
 
         Raises
         ------
@@ -75,7 +82,7 @@ class Inspecting:
         from agentctx_nb.secrecy.leak_scan import scan
 
         with short_errors(self):
-            return scan(cast("AgentRuntime", self), message)
+            return scan(cast("AgentRuntime", self), message, include_list, only_include=only_include)
 
     def cache_lens(
         self, messages: Iterable[MessageLike], template: str | Callable[[State], str] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from textwrap import dedent
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.names import counted
@@ -13,7 +14,7 @@ from agentctx_nb.render.page import Fold, Lines, Page
 from agentctx_nb.render.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agentctx_nb.provider import Provider
     from agentctx_nb.report import Report
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LISTED",
+    "listed",
     "more",
     "provider_card",
     "providers_table",
@@ -31,12 +33,14 @@ __all__ = [
     "state_bundle",
     "state_page",
     "status_lines",
+    "unknown_names",
     "values_table",
     "words",
 ]
 
 _TROUBLE = ("failed", "timed_out", "cancelled")
 _NAMED = 5
+_NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 LISTED = 10
 _NAME = 60
 _NARROW = 30  # characters of an error that a table of text may have room for
@@ -60,7 +64,7 @@ def state_page(state: State) -> Page:
             tuple(_errors(state.report, state.mask, longer=LIMITS.cell)),
             in_text=tuple(_errors(state.report, state.mask, longer=_NARROW)),
         ),
-        Lines(tuple(_unknown(state.report, state.mask))),
+        Lines(tuple(unknown_names(state.report.unknown, state.mask, state.report.awaited_by))),
         Lines(tuple(_clashes(state.report, state.mask))),
     ]
     parts.append(Fold("composed text", text, whole="state.text"))
@@ -71,7 +75,8 @@ def status_lines(state: State) -> tuple[str, ...]:
     """Return the summary of a state, and what is odd about it, without a table and without its text."""
     text = state.text if isinstance(state.text, str) else cell_text(state.text, mask=state.mask)
     errors = _errors(state.report, state.mask, longer=0)
-    return (_summary(state, text), *errors, *_unknown(state.report, state.mask))
+    unknown = unknown_names(state.report.unknown, state.mask, state.report.awaited_by)
+    return (_summary(state, text), *errors, *unknown)
 
 
 def report_table(report: Report, mask: Mask = no_mask, *, whole: str = ".to_frame()") -> Table:
@@ -172,7 +177,7 @@ def _summary(state: State, text: str) -> str:
     for outcome in _TROUBLE:
         names = [row.provider for row in rows if row.outcome == outcome]
         if names:
-            said += f"; {len(names):,} {words(outcome)}: {_listed(names, state.mask)}"
+            said += f"; {len(names):,} {words(outcome)}: {listed(names, state.mask)}"
     return said
 
 
@@ -189,14 +194,17 @@ def _errors(report: Report, mask: Mask, *, longer: int) -> list[str]:
     return found[:LISTED] + more(len(found), "errors")
 
 
-def _unknown(report: Report, mask: Mask) -> list[str]:
+def unknown_names(
+    unknown: Mapping[str, Sequence[str]], mask: Mask, awaited_by: Mapping[str, Sequence[str]] = _NOBODY
+) -> list[str]:
+    """Return what to say of names nobody registered, as a `Report` keeps them."""
     said = []
-    for name, near in list(report.unknown.items())[:LISTED]:
+    for name, near in list(unknown.items())[:LISTED]:
         hint = f" (did you mean {' or '.join([short_name(n, mask) for n in near])}?)" if near else ""
-        waiting = report.awaited_by.get(name, ())
-        where = f", in after= of {_listed(waiting, mask)}" if waiting else ""
+        waiting = awaited_by.get(name, ())
+        where = f", in after= of {listed(waiting, mask)}" if waiting else ""
         said.append(f"unknown name: {short_name(name, mask)}{where}{hint}")
-    return said + more(len(report.unknown), "unknown names")
+    return said + more(len(unknown), "unknown names")
 
 
 def _clashes(report: Report, mask: Mask) -> list[str]:
@@ -213,7 +221,8 @@ def more(count: int, what: str) -> list[str]:
     return [f"and {count - LISTED:,} more {what}"] if count > LISTED else []
 
 
-def _listed(names: Sequence[str], mask: Mask) -> str:
+def listed(names: Sequence[str], mask: Mask) -> str:
+    """Return the first few names, and how many there are beside them."""
     shown = ", ".join([short_name(name, mask) for name in names[:_NAMED]])
     return f"{shown} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else shown
 

@@ -14,10 +14,12 @@ from agentctx_nb.names import counted
 from agentctx_nb.secrecy.masked_errors import masked_error
 from agentctx_nb.secrecy.overhearing import overheard
 from agentctx_nb.secrecy.planting import Planted
+from agentctx_nb.selection import names_of
 from agentctx_nb.state_views import StateViews
+from agentctx_nb.views import MaskedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from agentctx_nb.model import Memory, MessageLike
     from agentctx_nb.runtime import AgentRuntime
@@ -28,7 +30,7 @@ __all__ = ["Leak", "LeakScan", "scan"]
 LIMITS = (
     "Not seen: fewer than 8 characters of a secret in a row, what a provider makes of one by its own rules.",
     "Not heard: what is written past sys.stdout and sys.stderr, as by os.write or another program.",
-    "Not run: actions, widgets, and providers this message does not call for.",
+    "Not run: actions and widgets.",
     "Not looked into: the raw data code is handed, what is sent to services, other runtimes in use.",
 )
 
@@ -61,11 +63,17 @@ class LeakScan:
 
     ``planted`` lists what was planted, ``places`` what was read. ``state.text`` and ``state.values`` are what
     a model is told, raw; all other places are what a person sees.
+
+    ``failed`` and ``not_run`` name the providers whose text there was none of to read, and ``unknown`` those
+    that were asked for and nobody registered, with near names: of all of them a scan tells nothing.
     """
 
     leaks: tuple[Leak, ...]
     planted: tuple[str, ...]
     places: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mask: Callable[[str], str] = field(default=str, compare=False)
 
     def __bool__(self) -> bool:
@@ -101,18 +109,39 @@ class LeakScan:
     def _page(self) -> Any:
         from agentctx_nb.render.page import Lines, Page
 
-        names = {leak.secret for leak in self.leaks}
-        told = (
-            f"{len(names)} of {counted(len(self.planted), 'planted secret')} surfaced"
-            if names
-            else (f"none of {counted(len(self.planted), 'planted secret')} surfaced")
-        )
-        summary = Lines((f"{told}; {counted(len(self.places), 'place')} read",), strong=True)
+        surfaced = len({leak.secret for leak in self.leaks}) or "none"
+        told = f"{surfaced} of {counted(len(self.planted), 'planted secret')} surfaced"
+        told += f"; {counted(len(self.places), 'place')} read"
+        if self.failed:
+            told += f", but {counted(len(self.failed), 'provider')} failed and could not be looked at"
         table = (self._table(),) if self.leaks else ()
-        return Page((summary, *table, Lines(LIMITS)), mask=self.mask)
+        lines = Lines((*self._unread(), *LIMITS))
+        return Page((Lines((told,), strong=True), *table, lines), mask=self.mask)
+
+    def _unread(self) -> Iterator[str]:
+        """Yield a sentence for each group of providers there was no text of."""
+        from agentctx_nb.render.views import listed, unknown_names
+
+        if self.failed:
+            yield (
+                "Failed in the scan, maybe over a fake secret, so that their text is missing here: "
+                f"{listed(self.failed, self.mask)}."
+            )
+        if self.not_run:
+            yield (
+                f"Not run, since nothing called for them: {listed(self.not_run, self.mask)}; "
+                "include_list= runs those it names."
+            )
+        yield from unknown_names(self.unknown, self.mask)
 
 
-def scan(runtime: AgentRuntime, message: MessageLike) -> LeakScan:
+def scan(
+    runtime: AgentRuntime,
+    message: MessageLike,
+    include_list: Iterable[str] | str | None = None,
+    *,
+    only_include: bool = False,
+) -> LeakScan:
     """Plant fake secrets in a copy of ``runtime``, compose ``message`` there, and tell where one surfaced.
 
     The copy has the providers, settings and embedder of ``runtime`` and an empty store in this process, so
@@ -121,17 +150,22 @@ def scan(runtime: AgentRuntime, message: MessageLike) -> LeakScan:
     """
     from agentctx_nb.bridge import run_sync
 
-    given = as_message(message)
-    return run_sync(lambda: _scan(runtime, given))
+    given, names = as_message(message), names_of(include_list)
+    return run_sync(lambda: _scan(runtime, given, names, only_include))
 
 
-async def _scan(runtime: AgentRuntime, message: Memory) -> LeakScan:
+async def _scan(
+    runtime: AgentRuntime,
+    message: Memory,
+    include: frozenset[str] | None,
+    only: bool,  # noqa: FBT001  called once, by place
+) -> LeakScan:
     planted = Planted()
     twin = planted.twin_of(runtime)
     try:
         with overheard(twin.mask, own=twin.logger.logger) as heard:
             theirs = await planted.profile(twin, message)
-            state = await twin.compose_state(theirs)
+            state = await twin.compose_state(theirs, include, only)
             places = list(_places(twin, state, planted))
         places += [
             (f"what is written to {name}", "text", "", "".join(texts)) for name, texts in heard.items()
@@ -147,7 +181,17 @@ async def _scan(runtime: AgentRuntime, message: Memory) -> LeakScan:
         for (secret, place, provider, written), forms in found.items()
     ]
     read = tuple(dict.fromkeys([place for place, *_ in places]))
-    return LeakScan(tuple(leaks), planted.names, read, runtime.mask)
+    mask, report = runtime.mask, state.report
+    near = {name: found for name, found in report.unknown.items() if name not in report.awaited_by}
+    return LeakScan(
+        leaks=tuple(leaks),
+        planted=planted.names,
+        places=read,
+        failed=tuple(map(mask, state.errors)),
+        not_run=tuple([mask(row.provider) for row in report if not row.ran]),
+        unknown=MaskedDict(near, mask),
+        mask=mask,
+    )
 
 
 def _places(twin: AgentRuntime, state: State, planted: Planted) -> Iterator[Form]:

@@ -304,7 +304,8 @@ def test_it_shows_itself_escaped_and_masked():
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_hostile_names_are_shown_safely(text):
-    scan = LeakScan((Leak(text, text, text, "in part", (text,)),), (text,), (text,), mask)
+    leak = Leak(text, text, text, "in part", (text,))
+    scan = LeakScan((leak,), (text,), (text,), (text,), (text,), {text: (text,)}, mask)
     forms = scan._repr_mimebundle_()
     for kind, form in forms.items():
         assert problems(form, kind) == []
