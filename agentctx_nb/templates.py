@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe
+from agentctx_nb.errors import DefinitionError, DefinitionTypeError, TemplateError, describe, did_you_mean
 from agentctx_nb.looking.origins import written_by
 from agentctx_nb.names import shown
 from agentctx_nb.prompts.paths import Asked, asked_by
@@ -289,7 +289,8 @@ class _Rendering:
             name = tag.words[0] if len(tag.words) == 1 else " ".join(tag.words)
             self._missing[name] = None
             if self._policy == "error":
-                raise tag.error(f"nobody wrote {name!r}")
+                known = [key for key in (*self._extra, *self._values) if isinstance(key, str)]
+                raise tag.error(f"nobody wrote {name!r}{did_you_mean(name, known)}")
             text = self._template[tag.start : tag.end] if self._policy == "keep" else ""
             source = TEMPLATE
         else:

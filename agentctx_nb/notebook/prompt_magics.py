@@ -17,11 +17,13 @@ from agentctx_nb.notebook.reading import look_up, only_name
 from agentctx_nb.notebook.registering import find_cell
 from agentctx_nb.notebook.scanner import Scanner
 from agentctx_nb.notebook.swallowed import swallowed
+from agentctx_nb.prompting import PromptTemplate
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
     from agentctx_nb.render.prompt_view import PromptView
     from agentctx_nb.state import State
+    from agentctx_nb.templates import Prompt
 
 __all__ = ["PromptCellError", "PromptMagics"]
 
@@ -65,7 +67,8 @@ class PromptMagics(InShell):
 
     def _prompt(self, line: str, cell: str | None) -> Any:
         """Return the list of prompts, or what shows one: a coroutine function."""
-        from agentctx_nb.render.prompt_view import prompts_table
+        from agentctx_nb.render.prompt_view import prompt_view, prompts_table
+        from agentctx_nb.templates import check_template
 
         line, silent = silenced(line) if cell is None else (line, False)
         before, message = spoken_message(line)
@@ -98,7 +101,7 @@ class PromptMagics(InShell):
         where = "--state" if not isinstance(options.get("state"), str) else options["state"]
         asked = as_message(options["message"]) if "message" in options else None
         if cell is None:
-            template, said, body, above = self.runtime.registered_prompt(name).thing, name, "", 0
+            template, body, above = self.runtime.registered_prompt(name).thing, "", 0
         else:
             body = cell.removesuffix("\n")
             if not body.strip():
@@ -108,22 +111,24 @@ class PromptMagics(InShell):
                 )
             above = len(find_cell(self.shell, name, line, cell, magic="prompt").above)
             try:
-                template = self.runtime.register_prompt(name, body, origin=ORIGIN)
+                check_template(body)
             except TemplateError as error:
                 raise PromptCellError(error, above=above, body=body) from None
-            version = self.runtime.registered_prompt(name).version
-            said = f"registered {name}" if version == 1 else f"replaced {name}, v{version}"
+            template = PromptTemplate(body, name=name)
 
         async def show() -> PromptView | None:
             __tracebackhide__ = True
             self.say(note)
             filled, used = await self._state_for(asked, state, where)
             try:
-                view = self._view(
-                    name, template, filled, extra, options.get("missing", "empty"), said=f"{said}, {used}"
-                )
+                prompt = self._filled(template, filled, extra, options.get("missing", "empty"))
             except TemplateError as error:
                 raise (error if cell is None else PromptCellError(error, above=above, body=body)) from None
+            # Kept only now: a cell that fails leaves the older one standing.
+            said = name if cell is None else self._kept(name, body)
+            view = prompt_view(
+                self.runtime, name, template, prompt, state=filled, extra=extra, said=f"{said}, {used}"
+            )
             return None if silent else view
 
         return show
@@ -142,19 +147,19 @@ class PromptMagics(InShell):
             return last.state, "filled in from the state composed last"
         return None, "not filled in, for nothing is composed yet; add --message TEXT"
 
-    def _view(
-        self, name: str, template: str, state: State | None, extra: dict[str, Any], missing: str, *, said: str
-    ) -> PromptView:
-        from agentctx_nb.render.prompt_view import prompt_view
+    def _filled(self, template: str, state: State | None, extra: dict[str, Any], missing: str) -> Prompt:
         from agentctx_nb.templates import render_template
         from agentctx_nb.usage.watched_names import noted_prompt
 
-        runtime = self.runtime
         if state is None:  # there is nothing to read, so nothing is missing either
-            prompt = render_template(template, extra=extra, missing="keep")
-        else:
-            prompt = noted_prompt(runtime.read_recorder, state, template, extra=extra, missing=missing)
-        return prompt_view(runtime, name, template, prompt, state=state, extra=extra, said=said)
+            return render_template(template, extra=extra, missing="keep")
+        return noted_prompt(self.runtime.read_recorder, state, template, extra=extra, missing=missing)
+
+    def _kept(self, name: str, body: str) -> str:
+        """Keep the template in a cell, and return what to say of it."""
+        self.runtime.register_prompt(name, body, origin=ORIGIN)
+        version = self.runtime.registered_prompt(name).version
+        return f"registered {name}" if version == 1 else f"replaced {name}, v{version}"
 
 
 PromptMagics.prompt.__doc__ = PROMPT.help()

@@ -62,7 +62,23 @@ def test_missing_names_are_empty_kept_or_an_error(shell):
     assert "nobody wrote: hear (did you mean heard?)" in repr(shell.run("%prompt REPLY"))
     name, seen = shell.fail("%prompt REPLY --missing error")
     assert name == "TemplateError"
-    assert seen.strip() == "TemplateError: line 1, column 2: nobody wrote 'hear'"
+    assert seen.strip() == "TemplateError: line 1, column 2: nobody wrote 'hear'; did you mean 'heard'?"
+
+
+def test_a_cell_that_fails_leaves_the_older_prompt_and_its_version(shell):
+    shell.run(ECHO)
+    shell.run("%%prompt REPLY\ngood {{heard}}")
+    name, seen = shell.fail("%%prompt REPLY --message hi --missing error\nbad {{haerd}}")
+    assert name == "PromptCellError"
+    assert seen.startswith("PromptCellError: line 2, column 5: nobody wrote 'haerd'; did you mean 'heard'?")
+    shell.run("%config AgentContext.strict = True")
+    shell.run("%%provider BAD\n1 / 0")
+    assert shell.fail("%%prompt REPLY --message hi\nbad, too")[0] == "StrictError"
+    assert shell.fail("%%prompt OTHER --message hi\nbad, too")[0] == "StrictError"
+    assert dict(shell.runtime.prompts) == {"REPLY": "good {{heard}}"}
+    shell.run("%provider BAD --remove")
+    view = shell.run("%%prompt REPLY --message hi\nbetter {{heard}}")
+    assert repr(view).startswith("replaced REPLY, v2, composed for 'hi'")
 
 
 def test_running_a_cell_again_replaces_the_prompt_in_its_place(shell):
