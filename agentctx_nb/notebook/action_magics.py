@@ -157,6 +157,8 @@ class ActionMagics(InShell):
         async def run() -> ActionResult | None:
             __tracebackhide__ = True
             self.say(note)
+            # Actions may do without providers: only cells that registered some expect them.
+            self.say(self.empty() if given is None and self.session.filled else "")
             state = await self.composed(request) if given is None else given
             result = await self.runtime.run_action(name, request.message, state)
             if "out" in options:

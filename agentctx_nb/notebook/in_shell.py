@@ -44,6 +44,10 @@ class InShell:
         """Return what to say, once, where the name ``runtime`` is taken; mostly nothing."""
         return ""
 
+    def empty(self) -> str:
+        """Return what to say of a runtime that has no provider; nothing of one that has."""
+        return ""
+
     async def composed(self, request: Request) -> State:
         """Compose, and note the state as the last one of this shell."""
         raise TypeError("magics without a shell compose nothing")

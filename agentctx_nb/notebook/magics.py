@@ -6,6 +6,7 @@ import linecache
 from dataclasses import replace
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ref
 
 from IPython.core.magic import no_var_expand
 
@@ -13,6 +14,7 @@ from agentctx_nb.names import shown
 from agentctx_nb.notebook.action_magics import ActionMagics
 from agentctx_nb.notebook.arguments import silenced
 from agentctx_nb.notebook.commands import COMPOSE, LOOK, PIN, PROVIDER, PROVIDERS
+from agentctx_nb.notebook.empty import empty_runtime
 from agentctx_nb.notebook.knowledge_magics import KnowledgeMagics
 from agentctx_nb.notebook.looking import card, history, remove, roll_back
 from agentctx_nb.notebook.mistakes import ArgumentError, StrictError, shorten
@@ -20,7 +22,7 @@ from agentctx_nb.notebook.pinning import Pin, pinned_page, remark
 from agentctx_nb.notebook.prompt_magics import PromptMagics
 from agentctx_nb.notebook.registering import Registration, register_cell
 from agentctx_nb.notebook.request import Request, read_request
-from agentctx_nb.notebook.session import LastComposition, Session
+from agentctx_nb.notebook.session import Filled, LastComposition, Session
 from agentctx_nb.runtime import AgentRuntime
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NotebookMagics"]
 
+NAME = "runtime"
+
 
 class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
     """The magics of one shell, and the runtime they work on."""
@@ -46,18 +50,26 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
     @property
     def runtime(self) -> AgentRuntime:
         """The runtime the user calls ``runtime``, or the shell's own where that name is something else."""
-        named = self.shell.user_ns.get("runtime")
+        named = self.shell.user_ns.get(NAME)
         return named if isinstance(named, AgentRuntime) else self.session.runtime
 
     def stand_in(self) -> str:
         """Return what to say where ``runtime`` is something else than one; nothing the second time."""
         names = self.shell.user_ns
-        taken = "runtime" in names and not isinstance(names["runtime"], AgentRuntime)
+        taken = self._called() != NAME and NAME in names
         said = self.session.told_of_name
         self.session.told_of_name = taken
         if not taken or said:
             return ""
-        return f"runtime is {shown(names['runtime'])} here; the magics work on agentctx_runtime"
+        return f"{NAME} is {shown(names[NAME])} here; the magics work on {self._called()}"
+
+    def empty(self) -> str:
+        """Return what to say of a runtime that has no provider; nothing of one that has."""
+        return empty_runtime(self.runtime, self._called(), self.session.filled)
+
+    def _called(self) -> str:
+        """Return the name of the runtime in the user's namespace."""
+        return NAME if isinstance(self.shell.user_ns.get(NAME), AgentRuntime) else f"agentctx_{NAME}"
 
     @property
     def awaited(self) -> list[str]:
@@ -161,6 +173,7 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         __tracebackhide__ = True
         done = register_cell(self.shell, self.runtime, line, cell)
         self.session.sources[done.filename] = "".join(linecache.getlines(done.filename))
+        self.session.filled = Filled(ref(self.runtime), self.runtime.name)
         return done
 
     def _listed(self, line: str) -> Any:
@@ -206,6 +219,7 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
         async def run() -> State | None:
             __tracebackhide__ = True
             self.say(request.note)
+            self.say("" if request.silent else self.empty())
             state = await self.composed(request)
             if request.out is not None:
                 self.shell.user_ns[request.out] = state
@@ -232,6 +246,7 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
     async def _pinned(self, request: Request) -> Page | None:
         __tracebackhide__ = True
         self.say(request.note)
+        self.say("" if request.silent else self.empty())
         options = {name: value for name, value in request.options.items() if name != "strict"}
         state = await self.composed(replace(request, options=options))
         self.session.pin = Pin(replace(request, options=options), state, self.runtime.registry.snapshot())

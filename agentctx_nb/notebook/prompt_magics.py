@@ -119,6 +119,7 @@ class PromptMagics(InShell):
         async def show() -> PromptView | None:
             __tracebackhide__ = True
             self.say(note)
+            self.say(self.empty() if asked is not None and not silent else "")
             filled, used = await self._state_for(asked, state, where)
             try:
                 prompt = self._filled(template, filled, extra, options.get("missing", "empty"))

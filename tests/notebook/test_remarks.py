@@ -105,3 +105,54 @@ def test_an_option_is_suggested_only_where_it_may_have_been_meant(shell, line, h
     assert hint in seen
     assert seen.count("did you mean") == hint.count("did you mean")
     assert " or '" not in seen
+
+
+NEW = "from agentctx_nb import AgentRuntime\nruntime = AgentRuntime('shop')"
+
+
+def test_a_new_runtime_says_that_providers_stand_on_the_one_before(shell):
+    assert "no provider is registered on runtime, the runtime named 'agent'; %%provider NAME" in said(
+        shell, "%compose hi"
+    )
+    shell.run("%%provider A\n'a'")
+    assert "no provider" not in said(shell, "%compose hi")
+    shell.run(NEW)
+    note = (
+        "no provider is registered on runtime, the runtime named 'shop'; "
+        "1 provider stands on another, named 'agent': run their cells again"
+    )
+    shell.run("%%action DO\n'done'")
+    for line in (
+        "%compose hi",
+        "%pin hi",
+        "%%prompt P --message hi\nhi",
+        "%prompt P --message hi",
+        "%act DO hi",
+    ):
+        assert note in said(shell, line), line
+    for line in ("%compose hi;", "%pin hi;", "%prompt P --message hi;", "%prompt P"):
+        assert "no provider" not in said(shell, line), line
+    shell.run("%%provider B\n'b'")
+    assert "no provider" not in said(shell, "%compose hi")
+
+
+def test_a_runtime_that_was_made_and_lost_again_is_told_with_the_one_the_magics_work_on(shell):
+    shell.run(NEW)
+    shell.run("%%provider A\n'a'")
+    shell.run("runtime = 5")
+    seen = said(shell, "%compose hi")
+    assert "no provider is registered on agentctx_runtime, the runtime named 'agent'; " in seen
+    assert "your cells registered theirs on another, named 'shop': run them again" in seen
+
+
+def test_an_action_without_any_provider_says_nothing_of_them(shell):
+    shell.run("%%action DO\n'done'")
+    assert "no provider" not in said(shell, "%act DO hi")
+
+
+def test_a_runtime_whose_last_provider_was_removed_says_so_and_no_more(shell):
+    shell.run("%%provider A\n'a'")
+    shell.run("%provider A --remove")
+    seen = said(shell, "%compose hi")
+    assert "no provider is registered on runtime, the runtime named 'agent'" in seen
+    assert "another" not in seen
