@@ -25,6 +25,7 @@ _INTERNAL = frozenset(
         "flights",
         "leave_behind",
         "mark_for",
+        "name_as_template",
         "open_explorer",
         "read_recorder",
         "registry",

@@ -12,6 +12,7 @@ from agentctx_nb.short_errors import short_errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from agentctx_nb.log import RuntimeLogger
     from agentctx_nb.numbered import Numbered, NumberedEntry
     from agentctx_nb.state import State
     from agentctx_nb.templates import Prompt
@@ -69,6 +70,7 @@ class Prompting:
 
     _prompts: Numbered[PromptTemplate]
     read_recorder: ReadRecorder
+    logger: RuntimeLogger
 
     def register_prompt(self, name: str, template: str, *, origin: str | None = None) -> PromptTemplate:
         """Keep a template under ``name``, in place of an older one; `compose_prompt` takes what is returned.
@@ -116,6 +118,17 @@ class Prompting:
             check_name(name, of="a prompt")
             return self._prompts[name]
 
+    def name_as_template(self, template: object) -> str:
+        """Return what to say where a template is the mere name of a prompt; nothing of any other."""
+        if not isinstance(template, str) or isinstance(template, PromptTemplate):
+            return ""
+        if self._prompts.find(template) is None:
+            return ""
+        return (
+            f"the template is the text {str(template)!r}, which is the name of a prompt; "
+            f"its template is runtime.prompts[{str(template)!r}]"
+        )
+
     def compose_prompt(
         self,
         state: State,
@@ -129,7 +142,8 @@ class Prompting:
 
         ``missing`` says what a name becomes that nobody wrote: ``"empty"``, an ``"error"``, or its own
         tag (``"keep"``). Raises `TemplateError` with line and column where the template cannot be read.
-        What the template reads is noted for `reads`.
+        What the template reads is noted for `reads`. The name of a prompt is a text like any other, which is
+        logged as a warning: the template is ``runtime.prompts[name]``.
         """
         from agentctx_nb.state import State
         from agentctx_nb.usage.watched_names import noted_prompt
@@ -139,4 +153,6 @@ class Prompting:
                 raise DefinitionTypeError(
                     f"compose_prompt takes a state first, as compose returns it, not {shown(state)}"
                 )
+            if said := self.name_as_template(template):
+                self.logger.warning(said)
             return noted_prompt(self.read_recorder, state, template, extra=extra, missing=missing)

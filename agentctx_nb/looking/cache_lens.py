@@ -148,6 +148,8 @@ def look_at(
     given = _checked(messages)
     if not (template is None or isinstance(template, str) or callable(template)):
         raise DefinitionTypeError(f"a template is a string, not {shown(template)}")
+    if said := runtime.name_as_template(template):
+        runtime.logger.warning(said)
     count_name, count = _counter(runtime)
     prompts: list[PromptParts] = []
     failed: dict[str, None] = {}

@@ -116,6 +116,8 @@ def lint_template(
         said = "a template that is a function is known only with a state: lint what it returns for one"
         return Findings((Finding(None, None, "function", said),), mask=runtime.mask)
     found: list[Finding] = []
+    if said := runtime.name_as_template(template):
+        found.append(Finding(None, None, "prompt name", said, str(template)))
     names: dict[str, None] = {}
     try:
         _lint(runtime, str(template), _names_given(extra), found, names)

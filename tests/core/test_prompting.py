@@ -109,3 +109,29 @@ def test_a_prompt_of_no_state_is_an_error_that_says_so(state):
         DefinitionTypeError, match="compose_prompt takes a state first, as compose returns it, not"
     ):
         AgentRuntime().compose_prompt(state, "{{a}}")
+
+
+def test_the_name_of_a_prompt_given_as_its_template_is_told_by_all_who_take_one(caplog):
+    runtime = AgentRuntime(secrets={"API_KEY": "s3cr3t-value"})
+    template = runtime.register_prompt("REPLY", "Hello {{user}}")
+    said = (
+        "the template is the text 'REPLY', which is the name of a prompt; "
+        "its template is runtime.prompts['REPLY']"
+    )
+    state = runtime.compose("hi")
+    (finding,) = runtime.lint("REPLY")
+    assert (finding.rule, finding.message, finding.name) == ("prompt name", said, "REPLY")
+    assert runtime.compose_prompt(state, "REPLY") == "REPLY"
+    assert runtime.cache_lens(["a", "b"], template="REPLY").share == 1
+    assert [record.getMessage() for record in caplog.records] == [said, said]
+    caplog.clear()
+    runtime.register_prompt("OTHER", "REPLY")
+    for right in (template, runtime.prompts["OTHER"], "REPLY ", "Hello", lambda state: "REPLY"):
+        runtime.lint(right)
+        runtime.compose_prompt(state, right)
+        runtime.cache_lens(["a"], template=right)
+        assert "prompt name" not in str(list(runtime.lint(right)))
+    assert caplog.records == []
+    runtime.register_prompt("s3cr3t-value", "x")
+    runtime.compose_prompt(state, "s3cr3t-value")
+    assert "s3cr3t" not in caplog.text + repr(runtime.lint("s3cr3t-value"))
