@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from agentctx_nb.keywords import KeywordIndex
 
-__all__ = ["Registered", "Registry", "Snapshot", "find_cycle"]
+__all__ = ["CELL", "Registered", "Registry", "Snapshot", "find_cycle"]
+
+CELL = "cell"  # the origin of what a cell magic registers, which says itself what is odd about it
 
 
 # Written out, as a few others that come with every import: Python compiles a NamedTuple anew each time.

@@ -20,7 +20,7 @@ from agentctx_nb.names import check_name, counted, first_line, shown
 from agentctx_nb.numbered import Numbered
 from agentctx_nb.prompting import Prompting
 from agentctx_nb.provider import Provider, as_provider
-from agentctx_nb.registry import Registered, Registry
+from agentctx_nb.registry import CELL, Registered, Registry
 from agentctx_nb.remembering import check_store
 from agentctx_nb.running.flights import Flights
 from agentctx_nb.running.under_way import UnderWay
@@ -150,6 +150,8 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
                 self._warned_hidden.add(given.name)
             self.registry.register(given, origin=origin)
             self.flights.forget(given.name)
+            if given.relevance_keywords and not given.dynamic and origin != CELL:
+                self.logger.warning("keywords of provider %s wake nothing without dynamic=True", given.name)
             return given
 
     def provider(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from agentctx_nb.bridge import run_sync
 from agentctx_nb.errors import DefinitionError
-from agentctx_nb.statements import binding_of, gives_result, take_features
+from agentctx_nb.statements import binding_of, gives_result, take_features, uncalled, unreturned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,26 +69,34 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CompiledCell:
-    """A function made from a cell, what its docstring says of it, and the others the cell defined for its role."""
+    """A function made from a cell, what its docstring says of it, and the others the cell defined for its role.
+
+    ``slip`` is what to say of a cell that gives nothing where it looks as if it should.
+    """
 
     get: Callable[..., Any]
     description: str | None
     others: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    slip: str = ""
 
 
 class Role(NamedTuple):
-    """What a cell is to become: the function it may define itself, and others that may stand beside that one."""
+    """What a cell is to become: the function it may define itself, and others that may stand beside that one.
+
+    ``gives`` is whether one that gives nothing back is of no use.
+    """
 
     what: str = "provider"
     function: str = "get"
     others: tuple[str, ...] = ()
+    gives: bool = False
 
     def named(self) -> str:
         """Return it with its article."""
         return f"{'an' if self.what[0] in 'aeiou' else 'a'} {self.what}"
 
 
-_PROVIDER = Role()
+_PROVIDER = Role(gives=True)
 
 
 def option_lines(body: str) -> Iterator[tuple[int, str, str | None]]:
@@ -156,6 +164,7 @@ def compile_cell(
     defined = {statement.name: statement for statement in tree.body if _is_function(statement)}
     others = tuple(other for other in role.others if other in defined)
     defines_get = role.function in defined
+    slip = "" if defines_get else uncalled(tree, role.function) or (unreturned(tree) if role.gives else "")
     if others and not defines_get:
         raise CellError(
             f"the cell defines {others[0]} but no {role.function}; put the rest into an `async def {role.function}`",
@@ -186,7 +195,7 @@ def compile_cell(
     names = (role.function, *others) if defines_get else (function.name,)
     get, *rest = _run(code, namespace, names, apart=not defines_get)
     described = ast.get_docstring(function) or (ast.get_docstring(module) if defines_get else None)
-    return CompiledCell(get, described, dict(zip(others, rest, strict=True)))
+    return CompiledCell(get, described, dict(zip(others, rest, strict=True)), slip)
 
 
 def _parsed(text: str) -> ast.Module:

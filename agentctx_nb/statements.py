@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["binding_of", "gives_result", "take_features"]
+__all__ = ["binding_of", "gives_result", "take_features", "uncalled", "unreturned"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -35,6 +35,42 @@ def binding_of(name: str, body: ast.Module) -> Any:
             if name == (getattr(one, "asname", None) or getattr(one, "name", None)):
                 return node
     return None
+
+
+def uncalled(body: ast.Module, function: str) -> str:
+    """Return what to say of a body that ends in a function which is none of that name, if it does.
+
+    >>> uncalled(ast.parse("def got(): return 5"), "get")
+    'it only defines got, which nothing calls; the function of a cell is named get'
+    """
+    last = body.body[-1]
+    if gives_result(body) or not isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef):
+        return ""
+    return f"it only defines {last.name}, which nothing calls; the function of a cell is named {function}"
+
+
+def unreturned(body: ast.Module) -> str:
+    """Return what to say of a body that gives nothing back and ends in giving a name its value.
+
+    >>> unreturned(ast.parse("text = 'Rain.'"))
+    'it gives nothing back; end it in `return text`'
+    """
+    if gives_result(body):
+        return ""
+    last = body.body[-1]
+    name = _assigned(last)
+    shared = {shared for node in _own_nodes(body) if isinstance(node, ast.Global) for shared in node.names}
+    return f"it gives nothing back; end it in `return {name}`" if name and name not in shared else ""
+
+
+def _assigned(statement: ast.stmt) -> str:
+    """Return the name that ``statement`` gives a value, where it is one."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        targets = [statement.target]
+    return next((target.id for target in targets if isinstance(target, ast.Name)), "")
 
 
 def take_features(function: Any) -> int:

@@ -112,7 +112,9 @@ class ActionMagics(InShell):
         before = next((runtime.registered_action(a.name) for a in runtime.actions if a.name == name), None)
         runtime.register_action(action, origin=ORIGIN)
         self.session.sources[cell.filename] = "".join(linecache.getlines(cell.filename))
-        said = _sentence(before, runtime.registered_action(name))
+        said = _sentence(before, runtime.registered_action(name)) + (
+            f"; {compiled.slip}" if compiled.slip else ""
+        )
         return Registration(runtime.mask(said), cell.filename)
 
     def _cell_options(self, body: str, *, above: int) -> dict[str, Any]:

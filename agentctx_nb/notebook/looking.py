@@ -78,9 +78,13 @@ def roll_back(runtime: AgentRuntime, name: str, version: float) -> str:
 
 def remove(runtime: AgentRuntime, name: str) -> str:
     """Unregister a provider and return the sentence that says so, and how it comes back."""
+    from agentctx_nb.render.views import listed
+
     version = runtime.registered(name).version
     runtime.unregister_provider(name)
-    return runtime.mask(f"removed {name}; %provider {name} --rollback {version} puts it back")
+    waiting = [other.name for other in runtime.list_providers(include_private=True) if name in other.after]
+    waits = f"; after= of {listed(waiting, runtime.mask)} still names it" if waiting else ""
+    return runtime.mask(f"removed {name}{waits}; %provider {name} --rollback {version} puts it back")
 
 
 def _versions(runtime: AgentRuntime, name: str) -> list[Registered]:

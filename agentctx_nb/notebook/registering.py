@@ -18,6 +18,7 @@ from agentctx_nb.notebook.commands import LOOK, PROVIDER
 from agentctx_nb.notebook.mistakes import ArgumentError
 from agentctx_nb.notebook.reading import only_name
 from agentctx_nb.provider import Provider
+from agentctx_nb.registry import CELL
 from agentctx_nb.render.bounds import one_line
 from agentctx_nb.source import Cell, CellError, compile_cell, option_lines
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Registration", "find_cell", "register_cell"]
 
-ORIGIN = "cell"
+ORIGIN = CELL
 FIELDS = {"keywords": "relevance_keywords"}
 
 
@@ -75,7 +76,10 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
     before = _registered(runtime, name)
     with overheard() as warned:
         runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=ORIGIN)
-    said = "; ".join([_sentence(before, runtime.registered(name)), *_awaited(checked, runtime), *warned])
+    slip = [compiled.slip] if compiled.slip else []
+    said = "; ".join(
+        [_sentence(before, runtime.registered(name)), *slip, *_awaited(checked, runtime), *warned]
+    )
     return Registration(runtime.mask(said), cell.filename)
 
 

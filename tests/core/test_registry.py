@@ -273,3 +273,18 @@ def test_to_unregister_nobody_changes_nothing(runtime):
     before = runtime.registry.snapshot()
     assert not runtime.unregister_provider("NOBODY")
     assert runtime.registry.snapshot() is before
+
+
+def test_keywords_of_a_provider_that_is_not_dynamic_are_logged_at_each_registration(caplog):
+    runtime = AgentRuntime()
+    runtime.provider("RAIN", relevance_keywords=["rain"])(lambda: "rain")
+    said = "keywords of provider RAIN wake nothing without dynamic=True"
+    assert [record.getMessage() for record in caplog.records] == [said]
+    runtime.compose("rain")
+    runtime.leak_scan("rain")
+    assert len(caplog.records) == 1
+    runtime.register_provider(runtime.get_provider("RAIN"))
+    assert len(caplog.records) == 2
+    runtime.provider("SNOW", relevance_keywords=["snow"], dynamic=True)(lambda: "snow")
+    runtime.provider("SUN")(lambda: "sun")
+    assert len(caplog.records) == 2

@@ -156,3 +156,54 @@ def test_a_runtime_whose_last_provider_was_removed_says_so_and_no_more(shell):
     seen = said(shell, "%compose hi")
     assert "no provider is registered on runtime, the runtime named 'agent'" in seen
     assert "another" not in seen
+
+
+@pytest.mark.parametrize(
+    ("body", "slip"),
+    [
+        ("async def got(runtime, message, state):\n    return 5", "it only defines got, which nothing calls"),
+        ("x = 1\ndef Get():\n    return x", "it only defines Get, which nothing calls"),
+        ("text = 'Points: 5'", "it gives nothing back; end it in `return text`"),
+        ("n = 0\nn += 1", "it gives nothing back; end it in `return n`"),
+        ("text: str = 'a'", "it gives nothing back; end it in `return text`"),
+    ],
+)
+def test_a_cell_that_looks_as_if_it_gave_something_says_that_it_does_not(shell, body, slip):
+    assert said(shell, f"%%provider A\n{body}").startswith(f"registered A; {slip}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "text = 'a'\nreturn text",
+        "text = 'a'\ntext",
+        "def get():\n    return 5",
+        "def get(): return 5\ndef helper(): return 6",
+        "global count\ncount = 5",
+        "runtime.kept = 5",
+        "if message: return 5",
+        "import os",
+        "for n in range(3): print(n)",
+    ],
+)
+def test_a_cell_that_gives_something_or_does_something_says_nothing_of_it(shell, body):
+    assert said(shell, f"%%provider A\n{body}") == "registered A"
+
+
+def test_an_action_that_only_defines_another_function_says_so_and_may_give_nothing_back(shell):
+    assert "; it only defines handel, which nothing calls; the function of a cell is named handler" in said(
+        shell, "%%action A\ndef handel(): pass"
+    )
+    assert "nothing" not in said(shell, "%%action A\nkept = 5")
+
+
+def test_removing_a_provider_names_those_that_wait_for_it(shell):
+    shell.run("%%provider W\n'w'")
+    shell.run("%%provider D --after W --private\n'd'")
+    seen = said(shell, "%provider W --remove")
+    assert seen == "removed W; after= of D still names it; %provider W --rollback 1 puts it back"
+
+
+def test_keywords_that_wake_nothing_are_told_by_the_cell_alone(shell, caplog):
+    assert "which wake nothing without --dynamic" in said(shell, "%%provider A --keywords rain\n'a'")
+    assert caplog.records == []
