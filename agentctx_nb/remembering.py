@@ -59,6 +59,9 @@ class Remembering:
         """Return the mark of the embedder a vector comes from, where that is known."""
         return None
 
+    async def say_if_misnamed(self, table_name: str) -> None:
+        """Tell of a table that holds nothing where another has nearly its name; who has a log does so."""
+
     async def create_memory(
         self, memory: MessageLike, table_name: str = "messages", *, unique: bool = False
     ) -> str:
@@ -112,7 +115,10 @@ class Remembering:
         with short_errors(self):
             wanted = read_arguments(given, arguments, known=GET_MEMORIES, of="get_memories")
             wanted.setdefault("table_name", "messages")
-            return await self.store.get_memories(**wanted)
+            rows = await self.store.get_memories(**wanted)
+            if not rows and wanted.get("count") != 0:
+                await self.say_if_misnamed(wanted["table_name"])
+            return rows
 
     async def delete_memory(self, memory_id: str) -> bool:
         """Remove a memory; return whether it was there."""

@@ -120,6 +120,7 @@ class AgentRuntime(Learning, Acting, Prompting, Inspecting):
             self._embedder = None if embedder is None else checked_embedder(embedder)
         self._mark = None
         self._thresholds = {}
+        self._like_none = set()
         self._count_tokens = count_tokens
         self._token_counter: tuple[str, Callable[[str], int]] | None = None
         self._under_way = UnderWay()

@@ -33,6 +33,7 @@ NEAR_THE_CUT = 5  # rejected candidates an explanation shows
 CONDITIONS = ("room_id", "entity_id", "agent_id", "world_id", "start", "end", "unique")
 REEMBED_BATCH = 256
 MOST_TABLES = 10  # named in one line
+MOST_NAMES = 1000  # of tables that were asked for and hold nothing
 BATCH_OF_ZEROS = 8  # texts; one or two may hold no word an embedder knows
 
 
@@ -57,6 +58,7 @@ class Searching(Remembering):
     _mark: EmbedderMark | None
     _thresholds: dict[tuple[str | None, ...], tuple[int, int, float]]  # rows of table and scope, threshold
     _told_of_zeros = False
+    _like_none: set[str]  # names of empty tables that no other table's name is near to
     logger: RuntimeLogger
 
     @property
@@ -356,10 +358,15 @@ class Searching(Remembering):
 
     async def say_if_misnamed(self, table_name: str) -> None:
         """Log that a table holds nothing where another one does, and what the nearest name is."""
+        # To ask for one row costs less than to count all tables, which is done once for a name that is like none.
+        if table_name in self._like_none or await self.store.get_memories(table_name=table_name, count=1):
+            return
         tables = (await self.store.stats()).memories
-        if table_name in tables or not tables:
+        if not tables:
             return
         near = did_you_mean(table_name, tables)
+        if not near and len(self._like_none) < MOST_NAMES:
+            self._like_none.add(table_name)
         said = near or "; there are " + ", ".join(map(repr, sorted(tables)[:MOST_TABLES]))
         # Without a near name it may just be empty still.
         self.logger.log("warning" if near else "info", "table %r holds nothing%s", table_name, said)

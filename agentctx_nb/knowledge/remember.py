@@ -20,7 +20,10 @@ _LONGEST_SHOWN = 80  # characters
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Remembered:
-    """A fact and where it is; ``is_new`` is False where the very same was there already."""
+    """A fact and where it is; ``is_new`` is False where the very same was there already.
+
+    ``opened_table`` is True where nothing was in the table before.
+    """
 
     id: str
     text: str
@@ -28,6 +31,7 @@ class Remembered:
     room_id: str
     is_new: bool
     mask: Callable[[str], str] = str
+    opened_table: bool = False
 
     def __repr__(self) -> str:
         from agentctx_nb.render.bounds import cell_text
@@ -52,12 +56,12 @@ async def remember(runtime: Any, table_name: str, text: str, *, room_id: str | N
     said = text.encode("utf-8", "backslashreplace").decode()  # half a character, too, names its fact
     name = str(uuid.uuid5(_NAMESPACE, f"{table_name}\x1f{room}\x1f{said}"))
     is_new = await runtime.get_memory_by_id(name) is None
+    opens = False
     if is_new:
-        # Every table begins empty, so it is only told of. To ask for one row costs less than to count all tables.
-        if not await runtime.get_memories(table_name=table_name, count=1):
-            await runtime.say_if_misnamed(table_name)
+        # Every table begins empty, so a name like that of another is only told of: this does so.
+        opens = not await runtime.get_memories(table_name=table_name, count=1)
         vector = await runtime.embed(text, kind="document")
         await runtime.create_memory(
             Memory(Content(text), room_id=room, id=name, embedding=vector), table_name
         )
-    return Remembered(name, text, table_name, room, is_new, runtime.mask)
+    return Remembered(name, text, table_name, room, is_new, runtime.mask, opens)

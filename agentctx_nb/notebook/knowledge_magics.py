@@ -101,7 +101,14 @@ class KnowledgeMagics(InShell):
         self.say(swallowed(REMEMBER, line, after.message))
         name = unquote(table)
         room = (before.options | after.options).get("room")
-        return lambda: remember(self.runtime, name, text, room_id=room)
+
+        async def remembered() -> Remembered:
+            done = await remember(self.runtime, name, text, room_id=room)
+            if done.opened_table:
+                self.say(f"{name} is a new table: the first word names it, and what follows is remembered")
+            return done
+
+        return remembered
 
 
 KnowledgeMagics.learn.__doc__ = LEARN.help()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from IPython.utils.capture import capture_output
 
 from agentctx_nb import AgentRuntime
 
@@ -91,6 +92,16 @@ def test_a_mistake_shows_only_its_sentence(learning, cell, shown):
     assert name == shown.partition(":")[0]
     assert "Traceback" not in seen
     assert "\n" not in seen.strip()
+
+
+def test_a_table_that_is_new_is_told_with_how_the_line_is_read(learning):
+    note = "Ada is a new table: the first word names it, and what follows is remembered"
+    for line, is_new in (("Ada likes red.", True), ("Ada likes red.", False), ("Ada likes blue.", False)):
+        with capture_output() as captured:
+            learning.ip.run_cell(f"%remember {line}")
+        shown = "".join(out.data["text/plain"] for out in captured.outputs) + captured.stdout
+        assert (note in shown) is is_new
+        assert "in Ada, room agent: likes" in shown
 
 
 @pytest.mark.parametrize(
