@@ -214,7 +214,14 @@ class NotebookMagics(KnowledgeMagics, PromptMagics, ActionMagics):
 
     def _compose(self, line: str, cell: str | None) -> Callable[[], Coroutine[Any, Any, State | None]]:
         """Return what ``%compose`` runs."""
-        request = read_request(COMPOSE, line, cell, variables=self.shell.user_ns, settings=self.settings)
+        request = read_request(
+            COMPOSE,
+            line,
+            cell,
+            variables=self.shell.user_ns,
+            settings=self.settings,
+            providers=lambda: self.runtime.registry.snapshot().by_name,
+        )
 
         async def run() -> State | None:
             __tracebackhide__ = True

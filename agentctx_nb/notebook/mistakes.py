@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentctx_nb.errors import AgentCtxError, DefinitionError
+from agentctx_nb.errors import AgentCtxError, DefinitionError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,14 @@ class StrictError(AgentCtxError):
     def __init__(self, group: ExceptionGroup[Exception], *, drawn: list[str]) -> None:
         self.exceptions = group.exceptions
         self._drawn = drawn
-        super().__init__(group.message)
+        said = group.message
+        for error in group.exceptions:
+            if isinstance(error, UnknownNameError) and error.near:
+                near = " or ".join(error.near)
+                said = said.replace(
+                    f"unknown {error.name}", f"unknown {error.name} (did you mean {near}?)", 1
+                )
+        super().__init__(said)
 
     def _render_traceback_(self) -> list[str]:
         return [*self._drawn, f"{type(self).__name__}: {self}"]

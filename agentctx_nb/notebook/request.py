@@ -19,6 +19,8 @@ from agentctx_nb.notebook.swallowed import swallowed
 from agentctx_nb.runtime import AgentRuntime
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from agentctx_nb.notebook.arguments import Command
     from agentctx_nb.notebook.settings import AgentContext
 
@@ -44,11 +46,18 @@ class Request:
 
 
 def read_request(
-    command: Command, line: str, cell: str | None, *, variables: Mapping[str, Any], settings: AgentContext
+    command: Command,
+    line: str,
+    cell: str | None,
+    *,
+    variables: Mapping[str, Any],
+    settings: AgentContext,
+    providers: Callable[[], Iterable[str]] = tuple,
 ) -> Request:
     """Read the line of ``command``, or that of its cell magic with the message in ``cell``.
 
-    What the line says wins over its preset, and that over the settings.
+    What the line says wins over its preset, and that over the settings. ``providers`` gives the names there
+    are, for what is said of a preset that is kept.
     """
     command = command.written(cell)
     line = line.rstrip()
@@ -69,8 +78,7 @@ def read_request(
     if options.get("only") and "include" not in options:
         raise ArgumentError("--only runs just those of --include; add --include A,B")
     check_out(said, variables)
-    if "save" in said:
-        save(said, settings)
+    saved = save(said, settings, providers()) if "save" in said else ""
     spoken = given.message if cell is None else cell.removesuffix("\n")
     message = _message(command, spoken, options, variables, typed=cell is None)
     message = _addressed(message, options, settings)
@@ -81,6 +89,7 @@ def read_request(
     }
     note = swallowed(command, line.removesuffix(";") if silent else line, given.message)
     note = note or _named(command, line, given.message, variables)
+    note = "; ".join([told for told in (saved, note) if told])
     return Request(message, composing, said.get("out"), silent, "" if silent else note)
 
 
@@ -115,14 +124,22 @@ def preset(name: str, settings: AgentContext) -> dict[str, Any]:
     return checked_preset(name, settings.presets[name])  # one that was put there is looked at only now
 
 
-def save(said: Mapping[str, Any], settings: AgentContext) -> None:
-    """Keep the options of a line, and of the preset it named, as a preset of this shell."""
+def save(said: Mapping[str, Any], settings: AgentContext, providers: Iterable[str]) -> str:
+    """Keep the options of a line, and of the preset it named, as a preset of this shell; return what to say."""
     kept = preset(said["preset"], settings) if "preset" in said else {}
     kept |= {key: value for key, value in said.items() if key not in (*NOT_HOW, "message")}
+    replaced = said["save"] in settings.presets
     try:
         settings.presets = {**settings.presets, said["save"]: kept}
     except TraitError as error:
         raise ArgumentError(f"--save NAME: {error}") from None
+    done = f"{'replaced' if replaced else 'kept'} preset {said['save']}"
+    if not kept:
+        return f"{done}, which holds no options; write them on the line that saves it"
+    known = list(providers)
+    unknown = [name for name in kept.get("include", ()) if name not in known]
+    wrong = [f"nobody is registered as {name!r} yet{did_you_mean(name, known)}" for name in unknown]
+    return "; ".join([f"{done}: {', '.join([f'--{key}' for key in kept])}", *wrong])
 
 
 def _message(

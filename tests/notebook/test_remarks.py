@@ -207,3 +207,28 @@ def test_removing_a_provider_names_those_that_wait_for_it(shell):
 def test_keywords_that_wake_nothing_are_told_by_the_cell_alone(shell, caplog):
     assert "which wake nothing without --dynamic" in said(shell, "%%provider A --keywords rain\n'a'")
     assert caplog.records == []
+
+
+def test_a_preset_that_is_kept_is_confirmed_with_what_looks_like_a_slip_in_it(shell):
+    shell.run("%%provider WEATHER\n'rain'")
+    for line, note in (
+        ("--include WEATHER --only --save quick hi", "kept preset quick: --include, --only"),
+        ("--preset quick --timeout 3 --save quick hi", "replaced preset quick: --include, --only, --timeout"),
+        ("--save mine hi", "kept preset mine, which holds no options; write them on the line that saves it"),
+        (
+            "--include WEATHR,NOBODYX --save broken hi",
+            "broken: --include; nobody is registered as 'WEATHR' yet; did you mean 'WEATHER'?; nobody is",
+        ),
+    ):
+        assert note in said(shell, f"%compose {line}")
+    assert "preset" not in said(shell, "%compose --include WEATHER --save still hi;")
+    assert "preset" not in said(shell, "%compose --preset quick hi")
+
+
+def test_a_strict_composition_names_the_provider_that_was_meant(shell):
+    shell.run("%%provider WEATHER\n'rain'")
+    seen = shell.fail("%compose --include WEATHR,WEATHR2,ZZZZZZ --only --strict hi")[1]
+    assert seen.splitlines()[-1] == (
+        "StrictError: strict composition: unknown WEATHR (did you mean WEATHER?), "
+        "unknown WEATHR2 (did you mean WEATHER?), unknown ZZZZZZ"
+    )
