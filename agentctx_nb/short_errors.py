@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentctx_nb.errors import AgentCtxError
-from agentctx_nb.tracebacks import without_our_frames
+from agentctx_nb.tracebacks import traceback_of, without_our_frames
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -48,6 +48,10 @@ def shorten(error: Exception, owner: object) -> None:
     """
     if isinstance(error, AgentCtxError | ExceptionGroup):
         without_our_frames(error)
+        # Where a loop runs already, as in a kernel, this is what runs ours inside of it.
+        while (trace := traceback_of(error)) and trace.tb_frame.f_globals.get("__name__") == "nest_asyncio2":
+            BaseException.with_traceback(error, trace.tb_next)
+            without_our_frames(error)
     mask = getattr(owner, "mask", None)
     if mask is None:
         return

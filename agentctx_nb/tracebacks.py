@@ -94,9 +94,14 @@ def _clear(frame: FrameType) -> None:
 
 
 def place_of(error: BaseException) -> str:
-    """Return where in the user's own code an error arose, as ``in get, line 4``; empty where it cannot be told."""
+    """Return where in the user's own code an error arose, as ``in get, line 4``; empty where it cannot be told.
+
+    A line of one of the ready providers is none of the user's.
+    """
     trace = traceback_of(error)
-    return "" if trace is None else f"in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
+    if trace is None or str(trace.tb_frame.f_globals.get("__name__")).startswith("agentctx_nb.library"):
+        return ""
+    return f"in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
 
 
 def theirs(error: Exception) -> Exception | None:

@@ -6,6 +6,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from agentctx_nb.errors import DefinitionTypeError
+from agentctx_nb.names import kind_name
+
 if TYPE_CHECKING:
     from agentctx_nb.secrecy.masking import Masker
 
@@ -57,7 +60,10 @@ class SecretMask:
     def __call__(self, text: str) -> str:
         """Return ``text`` with every secret in it covered."""
         masker = self._masker
-        long = str.__len__(text) >= SHORTEST_KEY
+        try:
+            long = str.__len__(text) >= SHORTEST_KEY
+        except TypeError:
+            raise DefinitionTypeError(f"a mask takes a text, not {kind_name(text)}") from None
         if masker is None and not long:
             return text
         from agentctx_nb.secrecy.masking import cover

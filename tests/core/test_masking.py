@@ -8,6 +8,8 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from agentctx_nb import AgentRuntime
+from agentctx_nb.errors import DefinitionTypeError
 from agentctx_nb.secrecy.masking import Masker, secret_texts
 
 LONG = "sk-7Qx/2+e&n<d>'9\"\\v"
@@ -199,3 +201,9 @@ def test_many_forms_of_one_secret_cost_one_search_in_a_text_without_it():
     assert len(families) < 400
     for family in families:
         assert all(family.probe in form.text for form in family.forms)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"k3y-0f-the-d00r"])
+def test_what_is_no_text_is_refused_in_a_sentence_that_does_not_show_it(value):
+    with pytest.raises(DefinitionTypeError, match=f"^a mask takes a text, not {type(value).__name__}$"):
+        AgentRuntime().mask(value)

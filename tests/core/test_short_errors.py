@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ from agentctx_nb import AgentRuntime, Memory
 from agentctx_nb.errors import AgentCtxError, SettingError, TemplateError
 from agentctx_nb.short_errors import short_errors
 
+ROOT = Path(__file__).parents[2]
 MISTAKES = {
     "a name nobody wrote": lambda runtime, state: state.prompt("{{foo}}", missing="error"),
     "a tag never closed": lambda runtime, state: state.prompt("{{#if"),
@@ -61,6 +66,36 @@ def test_a_mistake_shows_no_frame_of_this_package(mistake):
     assert next(frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)) == __file__
     assert "agentctx_nb/" not in told.replace(__file__, "")
     assert "dotpromptz" not in told
+
+
+NESTED = """
+import asyncio, traceback
+from agentctx_nb import AgentRuntime
+
+async def cell(*asked, **options):
+    try:
+        AgentRuntime().compose(*asked, **options)
+    except (ValueError, ExceptionGroup) as error:
+        traceback.print_exception(error, file=__import__("sys").stdout)
+
+asyncio.run(cell(5))
+asyncio.run(cell("hi", 5))
+asyncio.run(cell("hi", ["NOPE"], strict=True))
+"""
+
+
+def test_nor_does_one_in_a_cell_where_a_loop_runs_already():
+    # In a process of its own: what lets a loop be entered a second time stays.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", NESTED], capture_output=True, text=True, env=environment, check=True
+    )
+    told = done.stdout
+    assert told.count("Traceback (most recent call last)") == 3
+    assert [line for line in told.splitlines() if "File " in line and "<string>" not in line] == []
+    assert "not int" in told
+    assert "include_list is a list of provider names, not 5" in told
+    assert "no provider is registered as 'NOPE'" in told
 
 
 def test_the_frames_of_other_people_stay():
