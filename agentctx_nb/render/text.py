@@ -10,13 +10,15 @@ from agentctx_nb.render.grid import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from agentctx_nb.render.grid import Block, Grid
 
-__all__ = ["cut_to_width", "fold", "lines", "page", "table", "text_width"]
+__all__ = ["cut_to_width", "fold", "lines", "page", "table", "text_width", "wrapped"]
 
 _GAP = "  "
 _NARROWEST = 4
+_BESIDE_NAMES = 8
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 
@@ -55,7 +57,8 @@ def table(grid: Grid, *, width: int | None = None, most_bytes: int = LIMITS.tabl
         max([text_width(name), *(text_width(row[place]) for row in grid.rows)])
         for place, name in enumerate(grid.columns)
     ]
-    wide = _shrunk(wide, width)
+    names = {place for place, name in enumerate(grid.columns) if name in NAMES}
+    wide = _shrunk(wide, width, names)
     cells = [_names_cut(grid.columns, row, wide) for row in grid.rows]
     rows = list(fitting((_row(row, wide, grid.numeric) for row in cells), most_bytes))
     made = [cut_to_width(grid.title, width)] if grid.title else []
@@ -63,7 +66,7 @@ def table(grid: Grid, *, width: int | None = None, most_bytes: int = LIMITS.tabl
         made += [_row(grid.columns, wide, grid.numeric), _GAP.join("─" * w for w in wide)]
     made += rows
     if remark := grid.remark(rows=len(rows), columns=len(wide)):
-        made.append(cut_to_width(remark, max(width, 80)))
+        made += wrapped(remark, max(width, 80))
     return "\n".join(made)
 
 
@@ -103,14 +106,36 @@ def _cells(text: str) -> list[int]:
     return cells
 
 
-def _shrunk(wide: list[int], width: int) -> list[int]:
-    """Return widths that fit: narrow columns keep theirs, wide ones share the rest; columns at the end may go."""
+def wrapped(text: str, width: int) -> list[str]:
+    """Return one line as several of at most ``width`` cells; only a word that is longer is cut.
+
+    >>> wrapped("no file fits this pattern", 14)
+    ['no file fits', 'this pattern']
+    """
+    made: list[str] = []
+    for word in text.split(" "):
+        if made and text_width(f"{made[-1]} {word}") <= width:
+            made[-1] += f" {word}"
+        else:
+            made.append(cut_to_width(word, width))
+    return made
+
+
+def _shrunk(wide: list[int], width: int, names: AbstractSet[int]) -> list[int]:
+    """Return widths that fit: ``names`` and narrow columns keep theirs, wide ones share the rest.
+
+    Names leave the others enough to be read in part. Columns at the end may go.
+    """
     wide = [min(w, LIMITS.cell) for w in wide]
     while len(wide) > 1 and sum(min(w, _NARROWEST) for w in wide) + len(_GAP) * (len(wide) - 1) > width:
         wide.pop()
     left = width - len(_GAP) * (len(wide) - 1)
-    for done, place in enumerate(sorted(range(len(wide)), key=lambda place: wide[place])):
-        wide[place] = min(wide[place], max(left // (len(wide) - done), _NARROWEST))
+    order = sorted(range(len(wide)), key=lambda place: (place not in names, wide[place]))
+    for done, place in enumerate(order):
+        share = left // (len(wide) - done)
+        if place in names:
+            share = max(share, left - sum(min(wide[other], _BESIDE_NAMES) for other in order[done + 1 :]))
+        wide[place] = min(wide[place], max(share, _NARROWEST))
         left -= wide[place]
     return wide
 

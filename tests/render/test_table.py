@@ -157,3 +157,24 @@ def test_two_tables_of_the_same_rows_are_equal_and_cannot_be_changed():
     assert Table(("a",), [(1,)]) == Table(["a"], [[1]], mask=mask)
     with pytest.raises(AttributeError):
         WEATHER.title = "x"
+
+
+def test_names_keep_their_width_where_other_columns_can_be_cut():
+    columns = ("provider", "kind", "position", "keywords", "after", "ttl", "version", "origin", "description")
+    long = "a column that says more than fits"
+    rows = [("RECENT_MESSAGES", "static, always runs", -1, long, long, 60, 12, "cell", long)]
+    shown = Table(columns, rows).to_text(width=100)
+    assert "RECENT_MESSAGES  " in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    narrow = Table(columns, rows).to_text(width=40).splitlines()[:3]
+    assert max(map(len, narrow)) <= 40
+    assert len(narrow[0].split()) > 4  # the other columns are there still
+
+
+def test_a_note_is_wrapped_and_not_cut():
+    note = " ".join(f"word{n}" for n in range(40))
+    shown = Table(("a",), [(1,)], note=note).to_text(width=20).splitlines()[3:]
+    assert " ".join(shown) == note
+    assert max(map(len, shown)) <= 80
+    (cut,) = Table(("a",), [(1,)], note="x" * 90).to_text(width=20).splitlines()[3:]
+    assert cut == "x" * 79 + "…"
