@@ -16,6 +16,7 @@ _COUNT = 20
 
 async def _facts(runtime: Any, message: Memory) -> ProviderResult:
     if message.room_id is None:  # to a store no room means every room
+        runtime.logger.info("FACTS: the message has no room_id, so that no facts are of its room")
         return ProviderResult()
     facts = await runtime.get_memories(table_name="facts", room_id=message.room_id, count=_COUNT)
     if not facts:

@@ -17,6 +17,9 @@ _COUNT = 10
 
 async def _recent_messages(runtime: Any, message: Memory) -> ProviderResult:
     if message.room_id is None:  # to a store no room means every room
+        runtime.logger.info(
+            "RECENT_MESSAGES: the message has no room_id, so that no messages are of its room"
+        )
         return ProviderResult(data={"messages": []})
     messages = await runtime.get_memories(table_name="messages", room_id=message.room_id, count=_COUNT)
     names: dict[str, str] = {}

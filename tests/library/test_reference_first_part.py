@@ -200,6 +200,17 @@ def test_no_room_shows_nothing_of_other_rooms(runtime, provider, room_id):
     assert compose(runtime, provider.name, room_id=room_id).text == ""
 
 
+@pytest.mark.parametrize("provider", [RECENT_MESSAGES, FACTS], ids=lambda provider: provider.name)
+def test_that_a_message_has_no_room_is_logged(runtime, provider, caplog):
+    runtime.register_provider(provider)
+    said = f"{provider.name}: the message has no room_id"
+    with caplog.at_level("INFO"):
+        runtime.compose(Memory("hi", room_id="lobby"), [provider.name], only_include=True)
+        assert said not in caplog.text
+        runtime.compose("hi", [provider.name], only_include=True)
+    assert said in caplog.text
+
+
 def test_facts_are_the_last_twenty_of_the_room(runtime):
     fill(
         runtime,
