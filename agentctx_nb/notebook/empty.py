@@ -28,6 +28,8 @@ def empty_runtime(runtime: AgentRuntime, called: str, filled: Filled | None) -> 
         return said
     many = 0 if other is None else len(other.registry.snapshot().entries)
     if not many:
-        return f"{said}; your cells registered theirs on another, named {filled.name!r}: run them again"
+        return (
+            f"{said}; your cells registered theirs on another before, named {filled.name!r}: run them again"
+        )
     stand = "stands" if many == 1 else "stand"
     return f"{said}; {counted(many, 'provider')} {stand} on another, named {filled.name!r}: run their cells again"

@@ -142,7 +142,12 @@ def test_a_runtime_that_was_made_and_lost_again_is_told_with_the_one_the_magics_
     shell.run("runtime = 5")
     seen = said(shell, "%compose hi")
     assert "no provider is registered on agentctx_runtime, the runtime named 'agent'; " in seen
-    assert "your cells registered theirs on another, named 'shop': run them again" in seen
+    note = "your cells registered theirs on another before, named 'shop': run them again"
+    assert note in seen
+    shell.run(NEW)
+    shell.run("%%provider A\n'a'")
+    shell.run(NEW)
+    assert f"on runtime, the runtime named 'shop'; {note}" in said(shell, "%compose hi")
 
 
 def test_an_action_without_any_provider_says_nothing_of_them(shell):
