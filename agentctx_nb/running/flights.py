@@ -131,10 +131,8 @@ class Flights:
         outer: _Flight | None,
     ) -> _Flight:
         flight = self._under_way[place] = _Flight(entry.name, outer)
-        work = self._fly(flight, place, key, entry, fly)
-        flight.task = asyncio.create_task(
-            work, name=f"agentctx_nb {entry.name}"
-        )  # which a factory may run at once
+        work = self._fly(flight, place, key, entry, fly)  # which a loop's task factory may run at once
+        flight.task = asyncio.create_task(work, name=f"agentctx_nb {entry.name}")
         flight.task.add_done_callback(partial(self._landed, place, flight))
         return flight
 
