@@ -4,15 +4,24 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 
 # The first of these that is Python 3.11 or newer and can make an environment.
+CAN = -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 PY ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
-	if $$name -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
-	then command -v $$name; break; fi; done)
+	if $$name $(CAN); then command -v $$name; break; fi; done)
+
+# An environment is kept when pyproject.toml changes, and made anew where the command line names another Python.
+WHICH = -c 'import os, sys; print(sys.version.split()[0], "of", os.path.realpath(sys.base_prefix))' 2>/dev/null
+ifeq ($(origin PY) $(wildcard $(VENV)/pyvenv.cfg),command line $(VENV)/pyvenv.cfg)
+MADE_WITH := $(shell $(BIN)/python $(WHICH))
+ifneq ($(MADE_WITH),$(shell $(PY) $(WHICH)))
+ANEW := anew
+endif
+endif
 
 # uv installs in seconds; where it cannot be had, pip does the same more slowly.
 INSTALL = if $(BIN)/python -m uv --version >/dev/null 2>&1 \
 	&& $(BIN)/python -m uv pip install -q --python $(BIN)/python -e
 
-.PHONY: demo test browser pictures check lab bench notebooks env clean help
+.PHONY: anew demo test browser pictures check lab bench notebooks env clean help
 .DEFAULT_GOAL := help
 
 demo: $(VENV)/.ok  ## run the tutorial and print the composed table
@@ -41,16 +50,17 @@ lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a con
 BENCHMARKS = peers compose keywords startup kernel display growth templates search minilm learn retrieval
 
 bench: $(VENV)/.ok-bench  ## every benchmark, each beside what a user would pick instead; one table of all at the end
-	@rm -rf build/bench
-	@failed=; for one in $(BENCHMARKS); do \
-		printf '\n%s\n\n' "$$one"; $(BIN)/python benchmarks/$$one.py || failed="$$failed $$one"; done; \
+	@$(BIN)/python benchmarks/goals.py --begin $(BENCHMARKS)
+	@failed=; stopped=; trap 'stopped=1' INT; for one in $(BENCHMARKS); do \
+		printf '\n%s\n\n' "$$one"; $(BIN)/python benchmarks/$$one.py || failed="$$failed $$one"; \
+		test -z "$$stopped" || break; done; \
 	printf '\nall of them\n\n'; $(BIN)/python benchmarks/goals.py; \
 	test -z "$$failed" || { echo "did not end well:$$failed"; exit 1; }
 
 notebooks: $(VENV)/.ok  ## execute every tutorial again, in place
 	$(BIN)/python notebooks/build.py
 
-env: $(VENV)/.ok  ## only set up $(VENV)
+env: $(VENV)/.ok  ## only set up $(VENV); with PY=/path/to/python3 of that Python
 
 clean:  ## remove the environment and what was built
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -58,10 +68,13 @@ clean:  ## remove the environment and what was built
 help:  ## this list
 	@awk -F ':.*  ## ' '/^[a-z]+:.*  ## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(VENV)/.ok: pyproject.toml
-	@test -n "$(PY)" || { echo "agentctx_nb needs Python 3.11 or newer with its venv module, and none was found." \
+$(VENV)/.ok: pyproject.toml $(ANEW)
+	@test -n "$(PY)" && $(PY) $(CAN) || { echo "agentctx_nb needs Python 3.11 or newer with its venv module," \
+		"$(if $(PY),which $(PY) is not,and none was found)." \
 		"Install one (Debian, Ubuntu: apt install python3-venv) or name it: make $(MAKECMDGOALS) PY=/path/to/python3"; exit 1; }
-	$(PY) -m venv $(VENV)
+	@test -z "$(ANEW)" || echo "$(VENV) was made with Python $(MADE_WITH), not with $(PY):" \
+		"it is made anew, without what you installed into it yourself"
+	@test -z "$(ANEW)" && $(BIN)/python -m pip --version >/dev/null 2>&1 || $(PY) -m venv $(if $(ANEW),--clear) $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check uv || echo "uv cannot be installed here; going on with pip"
 	@$(INSTALL) '.[test]'; then :; else $(BIN)/python -m pip install -q -e '.[test]'; fi
 	@touch $@

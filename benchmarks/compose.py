@@ -17,7 +17,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, at_least_one, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, interruptible, report
 
 from agentctx_nb import AgentRuntime, Memory
 
@@ -112,4 +112,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

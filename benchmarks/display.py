@@ -12,7 +12,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, at_least_one, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, interruptible, report
 
 from agentctx_nb import AgentRuntime
 
@@ -95,4 +95,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

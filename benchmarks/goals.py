@@ -1,8 +1,9 @@
 """What each benchmark found, beside what it should find: one row a question, one table.
 
-    python benchmarks/goals.py
+    python benchmarks/goals.py [--begin NAME ...]
 
-prints the rows that were kept last by all benchmarks; `make bench` does so at its end.
+prints the rows that were kept last by all benchmarks; `make bench` does so at its end. With ``--begin`` it throws those
+rows away instead, if benchmarks of these names can run, which is how `make bench` begins.
 """
 
 from __future__ import annotations
@@ -11,9 +12,16 @@ import argparse
 import json
 import os
 import platform
+import shutil
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERRUPTED = 130  # as a shell says that Ctrl-C ended a command
 KEPT = Path(__file__).parents[1] / "build" / "bench"
 ROUNDS = "how often the contestants take turns (default: %(default)s)"
 HEAD = "| what | ours | beside | reached | must | aim | met | |\n|---|---:|---|---:|---:|---:|---|---|"
@@ -104,6 +112,23 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
+def existing_folder(text: str) -> Path:
+    """Return a folder that is named on a command line."""
+    folder = Path(text).expanduser()
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {folder}")
+    return folder
+
+
+def interruptible(main: Callable[[], None]) -> None:
+    """Run a benchmark; one that is interrupted says so in a line and keeps nothing."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        print(f"\n{Path(sys.argv[0]).name} was interrupted; nothing of it is kept", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
 def leave_out(what: str, how_to: str = "") -> None:
     """Say that a peer, or a set, is not there and left out, now and below the table of all."""
     _left_out.append(what)
@@ -125,7 +150,26 @@ def keep(name: str, rows: list[Row], *, versions: str = "") -> str:
     return foot
 
 
-def main() -> None:
+def benchmarks() -> set[str]:
+    """Return the names of all benchmarks."""
+    return {path.stem for path in Path(__file__).parent.glob("*.py")} - {"goals"}
+
+
+def begin(names: list[str]) -> None:
+    """Throw away what earlier runs kept, if these can run and peers that were named are there."""
+    unknown = [name for name in names if name not in benchmarks()]
+    if unknown or not names:
+        said = f"there is no benchmark {', '.join(unknown)}" if unknown else "no benchmark is named"
+        raise argparse.ArgumentTypeError(f"{said}; these can be: {' '.join(sorted(benchmarks()))}")
+    peers = os.environ.get("PEERS")
+    if peers and not Path(peers).expanduser().is_dir():
+        raise argparse.ArgumentTypeError(
+            f"there is no folder {peers}, which PEERS names; peers.py --set-up makes it"
+        )
+    shutil.rmtree(KEPT, ignore_errors=True)
+
+
+def show() -> None:
     """Print one table of all that is kept, and below it what each part was measured on."""
     files = sorted(KEPT.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)  # as they were run
     found = [(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in files]
@@ -140,13 +184,25 @@ def main() -> None:
     unmeasured = [f"{name}: {', '.join(kept['left_out'])}" for name, kept in found if kept.get("left_out")]
     if unmeasured:
         print(f"left out, and so not measured: {'; '.join(unmeasured)}")
-    others = sorted(
-        {path.stem for path in Path(__file__).parent.glob("*.py")} - {name for name, _ in found} - {"goals"}
-    )
+    others = sorted(benchmarks() - {name for name, _ in found})
     if others:
         print(f"not run: {', '.join(others)}")
 
 
+def main() -> None:
+    """Begin, or show."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    text = "throw away what is kept, if these benchmarks can run"
+    parser.add_argument("--begin", nargs="*", metavar="NAME", help=text)
+    chosen = parser.parse_args()
+    if chosen.begin is None:
+        show()
+        return
+    try:
+        begin(chosen.begin)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
-    main()
+    interruptible(main)

@@ -16,7 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from goals import ROUNDS, Row, at_least_one, duration, report
+from goals import ROUNDS, Row, at_least_one, duration, interruptible, report
 from peers import add_peers_option, start
 
 from agentctx_nb import AgentRuntime
@@ -161,4 +161,4 @@ def row(
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from goals import Row, at_least_one, keep
+from goals import Row, at_least_one, interruptible, keep
 
 from agentctx_nb import AgentRuntime
 from agentctx_nb.knowledge import Learned, learn
@@ -110,7 +110,7 @@ async def measure(root: Path, store: str | None) -> list[str]:
     return [name, f"{first.chunks:,}", f"{len(kept):,}", *(f"{figure:.1f}" for figure in figures)]
 
 
-async def main(chunks: int) -> None:
+async def compared(chunks: int) -> None:
     """Print the table and what it was made on."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "docs"
@@ -154,7 +154,8 @@ async def main(chunks: int) -> None:
     print(f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores{load}")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure as many chunks as are asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "chunks",
@@ -163,4 +164,8 @@ if __name__ == "__main__":
         default=WANTED,
         help="how many to learn (default: %(default)s)",
     )
-    asyncio.run(main(parser.parse_args().chunks))
+    asyncio.run(compared(parser.parse_args().chunks))
+
+
+if __name__ == "__main__":
+    interruptible(main)

@@ -16,20 +16,20 @@ import logging
 import os
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # read once, when the libraries are loaded
 
 import numpy as np  # noqa: E402
-from goals import ROUNDS, Row, at_least_one, keep, leave_out  # noqa: E402
+from goals import ROUNDS, Row, at_least_one, existing_folder, interruptible, keep, leave_out  # noqa: E402
 
-from agentctx_nb.errors import MissingExtraError  # noqa: E402
+from agentctx_nb.errors import DefinitionError, MissingExtraError  # noqa: E402
 from agentctx_nb.search.minilm import MiniLMEmbedder, find_minilm  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Embed = Callable[[str], np.ndarray]
 
@@ -67,16 +67,20 @@ def torch_ways(folder: Path) -> dict[str, Embed]:
 def main() -> None:
     """Let them take turns and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--minilm", type=Path, help="the folder with model.safetensors and vocab.txt")
+    parser.add_argument(
+        "--minilm", type=existing_folder, help="the folder with model.safetensors and vocab.txt"
+    )
     parser.add_argument("--rounds", type=at_least_one, default=200, help=ROUNDS)
     options = parser.parse_args()
     try:
         folder = options.minilm or find_minilm()
+        embedder = MiniLMEmbedder(folder)
     except MissingExtraError as error:
         leave_out("all-MiniLM-L6-v2", str(error))
         keep("minilm", [])
         return
-    embedder = MiniLMEmbedder(folder)
+    except DefinitionError as error:
+        parser.error(str(error))
     ways: dict[str, Embed] = {"ours": lambda text: embedder.embed([text], "query")[0], **torch_ways(folder)}
     print("| text | " + " | ".join(f"{name}, ms" for name in ways) + " | torch / ours |")
     print("|---|" + "---|" * (len(ways) + 1))
@@ -112,4 +116,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

@@ -24,7 +24,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goals import KEPT, ROUNDS, Row, at_least_one, duration, leave_out, report
+from goals import KEPT, ROUNDS, Row, at_least_one, duration, existing_folder, interruptible, leave_out, report
 
 HERE = Path(__file__).parent
 SETS_UP = "peers.py --set-up {} installs it there"
@@ -158,19 +158,19 @@ def start(peers: Path, *wanted: str) -> dict[str, Worker]:
     return started
 
 
-def existing_folder(text: str) -> Path:
-    """Return a folder that is named on a command line."""
-    folder = Path(text)
-    if not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {folder}; peers.py --set-up {folder} makes it")
-    return folder
+def folder_of_peers(text: str) -> Path:
+    """Return the folder that is named on a command line, or by the variable, which is checked in the same way."""
+    try:
+        return existing_folder(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}; peers.py --set-up {text} makes it") from None
 
 
 def add_peers_option(parser: argparse.ArgumentParser) -> None:
     """Let a benchmark be told where the peers are."""
-    default = Path(os.environ.get("PEERS") or KEPT.parent / "peers")
+    default = os.environ.get("PEERS") or KEPT.parent / "peers"
     text = "where --set-up of peers.py put them (default: the variable PEERS, else build/peers)"
-    parser.add_argument("--peers", type=existing_folder, default=default, metavar="DIR", help=text)
+    parser.add_argument("--peers", type=folder_of_peers, default=default, metavar="DIR", help=text)
 
 
 def measure(
@@ -225,7 +225,12 @@ def main() -> None:
     """Set the peers up, or measure beside those that are there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_peers_option(parser)
-    parser.add_argument("--set-up", type=Path, metavar="DIR", help="install the peers into DIR and end")
+    parser.add_argument(
+        "--set-up",
+        type=lambda text: Path(text).expanduser(),
+        metavar="DIR",
+        help="install the peers into DIR and end",
+    )
     parser.add_argument("--rounds", type=at_least_one, default=31, help=ROUNDS)
     chosen = parser.parse_args()
     if chosen.set_up is not None:
@@ -251,4 +256,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

@@ -8,8 +8,9 @@ deb        short -> long descriptions of Debian packages: 1,000 questions to 5,0
 cranfield  222 questions of the Cranfield collection -> 1,400 abstracts, human judgements; it cannot be
            installed, so it is read from a folder with cran.all.1400, cran.qry and cranqrel where one is given
 
-Sources from Debian are downloaded by apt-get into --sources (kept) or a temporary folder (not kept). A set whose
-source is not to be had is named and left out.
+Sources from Debian are downloaded by apt-get into --sources (kept) or a temporary folder (not kept), saying so. A folder
+to read from must be there: one that is misspelt would otherwise be filled anew. A set whose source is not to be had is
+named and left out.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from goals import Row, keep, leave_out
+from goals import Row, existing_folder, interruptible, keep, leave_out
 
-from agentctx_nb.errors import MissingExtraError
+from agentctx_nb.errors import DefinitionError, MissingExtraError
 from agentctx_nb.search.bm25 import Bm25, mixed
 from agentctx_nb.search.embedder import default_embedder
 from agentctx_nb.search.minilm import MiniLMEmbedder
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 # What recall@3 must be: of the vectors alone, and where words count too, which must not be below BM25 either.
 GOALS = {"faq": (0.63, 0.76), "docstr": (0.38, 0.53), "deb": (0.72, 0.90), "cranfield": (0.25, 0.35)}
 OPTIONS = {
-    "sources": "where the sources from Debian are kept for the next run (default: nowhere)",
+    "sources": "an existing folder where the sources from Debian are kept for the next run (default: nowhere)",
     "cranfield": "where cran.all.1400, cran.qry and cranqrel are",
     "minilm": "where model.safetensors and vocab.txt are (default: without that embedder)",
     "save": "where each set is written as JSON (default: nowhere)",
@@ -92,6 +93,7 @@ def fetch_debian(folder: Path) -> None:
         return
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
         raise NotToBeHadError("needs apt-get and dpkg (Debian or a relative of it)")
+    print(f"downloading Debian's package lists, {', '.join(DEBIAN_PACKAGES)} into {folder}", file=sys.stderr)
     lists = folder / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     own = ["-qq", "-o", f"Dir::State::lists={lists}", "-o", "Acquire::Languages=en"]
@@ -297,17 +299,19 @@ def main() -> None:
     """Build what sets there are and print one table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     for option, text in OPTIONS.items():
-        parser.add_argument(f"--{option}", type=Path, metavar="FOLDER", help=text)
+        kind = Path if option == "save" else existing_folder
+        parser.add_argument(f"--{option}", type=kind, metavar="FOLDER", help=text)
     options = parser.parse_args()
     embedders: list[Embedder] = [default_embedder()]
     try:
         embedders.append(MiniLMEmbedder(options.minilm))
     except MissingExtraError as error:
         leave_out("all-MiniLM-L6-v2", str(error))
+    except DefinitionError as error:
+        parser.error(str(error))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.sources or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
         makers: dict[str, Callable[[], RetrievalSet]] = {
             "faq": lambda: faq(folder),
             "docstr": docstr,
@@ -345,4 +349,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

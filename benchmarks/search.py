@@ -29,7 +29,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAY
     os.environ[_name] = "1"  # read once, when the libraries are loaded
 
 import numpy as np  # noqa: E402
-from goals import Row, keep  # noqa: E402
+from goals import Row, interruptible, keep  # noqa: E402
 from workers.vectors import DIM, QUERIES, made_vectors, peer, real_vectors  # noqa: E402
 
 from agentctx_nb.search.index import VectorIndex  # noqa: E402
@@ -324,4 +324,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

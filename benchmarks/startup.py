@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from goals import ROUNDS, Row, at_least_one, leave_out, report
+from goals import ROUNDS, Row, at_least_one, interruptible, leave_out, report
 from peers import PYTHON_PEER, SETS_UP, add_peers_option, commands
 
 HEAVY = ("pandas", "numpy", "IPython", "traitlets", "ipywidgets", "httpx", "sqlite3")
@@ -83,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    interruptible(main)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -48,7 +51,7 @@ def test_a_goal_is_the_most_of_a_cost_and_the_least_of_a_gain(goals, reached, at
 
 def test_a_row_without_goals_is_neither_met_nor_missed(goals, capsys):
     goals.report("one", [goals.Row("what", "1 µs", "peer 2 µs", 0.5, "×")])
-    goals.main()
+    goals.show()
     assert goals.Row("what", "", "", 0.5, "×").met() == ""
     assert "missed: nothing" in capsys.readouterr().out
 
@@ -57,7 +60,7 @@ def test_the_table_of_all_holds_every_row_that_was_kept_and_names_what_missed(go
     goals.report("late", [goals.Row("slow thing", "3 ms", "peer 1 ms", 3.0, "×", 2, 1)])
     goals.report("early", [goals.Row("quick thing", "1 ms", "peer 3 ms", 0.33, "×", 2, 1)])
     capsys.readouterr()
-    goals.main()
+    goals.show()
     shown = capsys.readouterr().out
     assert "| slow thing | 3 ms | peer 1 ms | 3.00 × | 2 × | 1 × | no |" in shown
     assert "| quick thing | 1 ms | peer 3 ms | 0.33 × | 2 × | 1 × | aim |" in shown
@@ -65,7 +68,7 @@ def test_the_table_of_all_holds_every_row_that_was_kept_and_names_what_missed(go
 
 
 def test_a_table_of_nothing_says_so(goals, capsys):
-    goals.main()
+    goals.show()
     assert "run a benchmark first" in capsys.readouterr().out
 
 
@@ -131,7 +134,7 @@ def test_below_the_table_of_all_stands_what_was_not_measured(goals, monkeypatch,
     goals.leave_out("a peer", "pip install peer")
     assert "a peer is not there and left out; pip install peer" in capsys.readouterr().out
     goals.report("keywords", [goals.Row("quick thing", "1 ms", "", 1.0, "ms", 2, 1)])
-    goals.main()
+    goals.show()
     shown = capsys.readouterr().out
     assert "missed: nothing of what was measured\n" in shown
     assert "left out, and so not measured: keywords: a peer\n" in shown
@@ -147,6 +150,11 @@ def test_below_the_table_of_all_stands_what_was_not_measured(goals, monkeypatch,
         ("growth", ["--rounds", "x"]),
         ("learn", ["0"]),
         ("peers", ["--peers", "no-such-folder"]),
+        ("minilm", ["--minilm", "no-such-folder"]),
+        ("minilm", ["--minilm", str(FOLDER)]),  # no model is in it
+        ("retrieval", ["--sources", "no-such-folder"]),
+        ("retrieval", ["--minilm", str(FOLDER)]),
+        ("templates", ["--rounds", "0"]),
         ("search", ["--rows", "1"]),
         ("goals", ["-x"]),
     ],
@@ -172,3 +180,140 @@ def test_each_benchmark_says_what_it_takes(name):
     lines = done.stdout.splitlines()
     alone = [at for at, line in enumerate(lines) if re.fullmatch(r"  (--[\w-]+|chunks)( \w+)?", line)]
     assert all(lines[at + 1].startswith(" " * 10) for at in alone), "an option says nothing"
+
+
+@pytest.mark.parametrize("name", ["peers", "keywords", "startup"])
+def test_peers_that_are_named_are_there_or_it_is_an_error(name, tmp_path):
+    def of(peers, *options):
+        return subprocess.run(
+            [sys.executable, FOLDER / f"{name}.py", *options], capture_output=True, text=True, cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PEERS": peers}, check=False, timeout=60,
+        ).stderr  # fmt: skip
+
+    (tmp_path / "x").mkdir()
+    assert "there is no folder no-such-folder; peers.py --set-up no-such-folder makes it" in of(
+        "no-such-folder"
+    )
+    assert "argument --rounds" in of("~/x", "--rounds", "0")  # and the folder was right
+
+
+def test_an_interrupt_is_one_line(goals, monkeypatch, capsys):
+    def main():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["benchmarks/growth.py"])
+    with pytest.raises(SystemExit) as ended:
+        goals.interruptible(main)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.strip() == "growth.py was interrupted; nothing of it is kept"
+
+
+# --- make ----------------------------------------------------------------------------------------------------
+
+with_make = pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="needs make")
+
+
+def program(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + lines)
+    path.chmod(0o755)
+
+
+def make(folder, *words, env=None):
+    return subprocess.Popen(
+        ["make", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={"PATH": os.environ["PATH"]} | (env or {}), start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A folder with the Makefile, an environment that is ready, two benchmarks, and rows of an earlier run."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    program(tmp_path / ".venv" / "bin" / "python", f'exec {sys.executable} "$@"\n')
+    (tmp_path / ".venv" / "pyvenv.cfg").touch()
+    (tmp_path / "benchmarks").mkdir()
+    shutil.copy(FOLDER / "goals.py", tmp_path / "benchmarks")
+    row = (
+        "from goals import Row, interruptible, keep\nkeep('quick', [Row('quick thing', '', '', 1.0, 's')])\n"
+    )
+    (tmp_path / "benchmarks" / "quick.py").write_text(row)
+    wait = "import time\nfrom goals import interruptible\n"
+    slow = wait + "interruptible(lambda: print('now', flush=True) or time.sleep(60))\n"
+    (tmp_path / "benchmarks" / "slow.py").write_text(slow)
+    (tmp_path / "build" / "bench").mkdir(parents=True)
+    (tmp_path / "build" / "bench" / "slow.json").write_text('{"foot": "earlier", "rows": []}')
+    for name in (".ok", ".ok-bench"):
+        (tmp_path / ".venv" / name).touch()
+    return tmp_path
+
+
+@with_make
+@pytest.mark.parametrize(
+    ("names", "peers", "said"),
+    [
+        ("quick nothere", "", "there is no benchmark nothere; these can be: quick slow"),
+        ("", "", "no benchmark is named; these can be: quick slow"),
+        ("quick", "nowhere", "there is no folder nowhere, which PEERS names"),
+    ],
+)
+def test_nothing_is_thrown_away_before_names_are_known_to_be_right(house, names, peers, said):
+    done = make(house, "bench", f"BENCHMARKS={names}", env={"PEERS": peers})
+    out, err = done.communicate(timeout=60)
+    assert done.returncode == 2
+    assert said in err
+    assert "quick thing" not in out
+    assert (house / "build" / "bench" / "slow.json").exists()
+
+
+@with_make
+def test_an_interrupted_make_bench_shows_what_was_measured(house):
+    running = make(house, "bench", "BENCHMARKS=quick slow quick")
+    assert running.stdout is not None
+    shown = ""
+    while not shown.endswith("now\n"):
+        shown += running.stdout.readline()
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert "| quick thing |" in out
+    assert "did not end well: slow" in out
+    assert "slow.py was interrupted" in err
+    assert "Traceback" not in err
+    assert "earlier" not in out
+
+
+PYTHON = 'case "$*" in *version.split*) echo "{version}";; *"-m venv"*) echo "$*" >>made;; esac\n'
+
+
+@with_make
+@pytest.mark.parametrize(
+    ("named", "version", "made"),
+    [
+        ("", "3.13.5 of b", None),
+        ("PY=./python", "3.12.1 of a", None),
+        ("PY=./python", "3.13.5 of b", "-m venv --clear .venv\n"),
+    ],
+)
+def test_an_environment_is_made_anew_for_another_python_that_is_named(house, named, version, made):
+    program(house / ".venv" / "bin" / "python", PYTHON.format(version="3.12.1 of a"))
+    program(house / "python", PYTHON.format(version=version))
+    done = make(house, "env", *filter(None, [named]), env={} if named else {"PY": "./python"})
+    out, _ = done.communicate(timeout=60)
+    assert done.returncode == 0
+    there = (house / "made").read_text() if (house / "made").exists() else None
+    assert there == made
+    assert (".venv was made with Python 3.12.1 of a, not with ./python: it is made anew" in out) is (
+        made is not None
+    )
+
+
+@with_make
+def test_an_environment_stays_where_the_python_that_is_named_cannot_make_one(house):
+    program(house / ".venv" / "bin" / "python", PYTHON.format(version="3.12.1 of a"))
+    done = make(house, "env", "PY=./nowhere")
+    _, err = done.communicate(timeout=60)
+    assert done.returncode == 2
+    assert "which ./nowhere is not" in err + _
+    assert (house / ".venv" / ".ok").exists()
