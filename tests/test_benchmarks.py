@@ -100,11 +100,11 @@ def test_a_contestant_answers_with_the_time_of_one_composition(contestant):
 def test_growth_is_the_slope_of_the_log_log_plot(goals):
     growth = importlib.import_module("growth")
     for power in (0, 1, 2):
-        question = growth.Question("x", (10, 100, 1_000, 10_000), power, growth.providers)
+        question = growth.Question("x", (10, 100, 1_000, 10_000), power, "x", growth.providers)
         question.seconds = [1e-6 * size**power for size in question.sizes]
         assert question.slope() == pytest.approx(power)
         assert growth.row(question).met() == "must"
-    steep = growth.Question("x", (10, 100, 1_000), 1, growth.providers, [1.0, 100.0, 1e4])
+    steep = growth.Question("x", (10, 100, 1_000), 1, "x", growth.providers, [1.0, 100.0, 1e4])
     assert growth.row(steep).met() == "no"
     steep.ours = False  # what is done by hand has no goal
     assert growth.row(steep).met() == ""
@@ -114,10 +114,10 @@ def test_growth_is_drawn_in_characters_without_matplotlib(goals, monkeypatch, tm
     growth = importlib.import_module("growth")
     monkeypatch.setattr(growth, "KEPT", tmp_path)
     monkeypatch.setattr(growth, "find_spec", lambda _: None)
-    question = growth.Question("by size", (10, 100, 1_000), 1, growth.providers, [1e-6, 1e-5, 1e-4])
+    question = growth.Question("by size", (10, 100, 1_000), 1, "x", growth.providers, [1e-6, 1e-5, 1e-4])
     assert growth.plot([question]).startswith("growth.txt")
     drawn = (tmp_path / "growth.txt").read_text().splitlines()
-    assert drawn[0] == "by size: slope 1.00"
+    assert drawn[0] == "by size: slope of the upper half of the points 1.00"
     assert [line.index("*") for line in drawn[1:]] == [11, 21, 31]
 
 
@@ -206,6 +206,27 @@ def test_an_interrupt_is_one_line(goals, monkeypatch, capsys):
         goals.interruptible(main)
     assert ended.value.code == 130
     assert capsys.readouterr().err.strip() == "growth.py was interrupted; nothing of it is kept"
+
+
+def test_the_broken_line_goes_through_the_last_point(goals):
+    growth = importlib.import_module("growth")
+    lines, names = [], []
+
+    class Axes:
+        def loglog(self, sizes, seconds, *_style, label, **_more):
+            lines.append((label, [*zip(sizes, seconds, strict=True)]))
+
+        def set_xlabel(self, name, **_more):
+            names.append(name)
+
+        def __getattr__(self, _name):
+            return lambda *_given, **_named: None
+
+    growth.draw(Axes(), growth.Question("q", (1, 10, 100), 1, "values", growth.values, [5.0, 6.0, 40.0]))
+    (_, work), (_, found) = lines
+    assert work == [(1, pytest.approx(0.4)), (10, pytest.approx(4)), (100, 40)]
+    assert found[-1] == work[-1]
+    assert names == ["values"]
 
 
 # --- make ----------------------------------------------------------------------------------------------------
