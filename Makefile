@@ -47,7 +47,7 @@ check: $(VENV)/.ok-dev  ## ruff and strict mypy
 lab: $(VENV)/.ok-lab  ## open JupyterLab on the tutorial (also as root, in a container)
 	$(BIN)/jupyter lab --allow-root notebooks/01_quickstart.ipynb
 
-BENCHMARKS = peers compose keywords startup kernel display growth templates search minilm learn retrieval
+BENCHMARKS = peers compose options keywords startup kernel display growth templates search minilm learn retrieval
 
 bench: $(VENV)/.ok-bench  ## every benchmark, each beside what a user would pick instead; one table of all at the end
 	@$(BIN)/python benchmarks/goals.py --begin $(BENCHMARKS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import doctest
 import importlib
 import json
@@ -227,6 +228,33 @@ def test_the_broken_line_goes_through_the_last_point(goals):
     assert work == [(1, pytest.approx(0.4)), (10, pytest.approx(4)), (100, 40)]
     assert found[-1] == work[-1]
     assert names == ["values"]
+
+
+def test_each_option_does_what_its_line_says(goals):
+    options = importlib.import_module("options")
+
+    async def counted(case):
+        outcomes = [row.outcome for row in (await case.state()).report]
+        return {outcome: outcomes.count(outcome) for outcome in outcomes}
+
+    found = {case.what: asyncio.run(counted(case)) for case in options.cases()}
+    assert found.pop("`ttl=60` on each, all kept") == {"cached": 100}
+    assert found.pop("1 of them failing") == {"failed": 1, "ok": 99}
+    assert found.pop("20 of them failing") == {"failed": 20, "ok": 80}
+    assert found.pop("100 dynamic ones, of which ten wake") == {"ok": 10, "skipped": 90}
+    assert found.pop("300 dynamic ones, of which ten wake") == {"ok": 10, "skipped": 290}
+    assert [what for what, outcomes in found.items() if outcomes != {"ok": 100}] == []
+
+
+def test_an_option_is_measured_beside_the_same_without_it(goals):
+    options = importlib.import_module("options")
+    case = options.with_failures(20)
+    asyncio.run(options.measure(case, rounds=2))
+    row = options.row(case)
+    assert [len(times) for times in case.times] == [2, 2]
+    assert row.reached == pytest.approx(min(case.times[0]) / min(case.times[1]))
+    assert row.note.startswith("80 ok, 20 failed")
+    assert row.met() == ""
 
 
 # --- make ----------------------------------------------------------------------------------------------------
