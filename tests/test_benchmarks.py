@@ -257,6 +257,33 @@ def test_an_option_is_measured_beside_the_same_without_it(goals):
     assert row.met() == ""
 
 
+def test_growth_says_how_far_it_is(goals, monkeypatch, capsys):
+    growth = importlib.import_module("growth")
+    question = growth.Question("a composition, by providers", (1, 2, 4), 1, "providers", growth.providers)
+    monkeypatch.setattr(growth, "ENOUGH", 1e-9)
+    monkeypatch.setattr(growth, "QUESTIONS", (question,))
+    monkeypatch.setattr(growth, "plot", lambda _questions: "growth.txt")
+    monkeypatch.setattr(sys, "argv", ["growth.py", "--rounds", "1", "--without-memory"])
+    growth.main()
+    said = capsys.readouterr().err
+    assert re.fullmatch(r"1 of 1: a composition, by providers \.\.\. slope \d+\.\d\d, \d+ s\n", said)
+
+
+def test_what_is_downloaded_is_said_before(goals, monkeypatch, tmp_path, capsys):
+    retrieval = importlib.import_module("retrieval")
+
+    def no_network(*_command, **_options):
+        raise OSError("no network")
+
+    monkeypatch.setattr(retrieval.shutil, "which", lambda name: name)
+    monkeypatch.setattr(retrieval.subprocess, "run", no_network)
+    with pytest.raises(retrieval.NotToBeHadError):
+        retrieval.fetch_debian(tmp_path)
+    said = capsys.readouterr().err
+    assert "git-doc" in said
+    assert str(tmp_path) in said
+
+
 # --- make ----------------------------------------------------------------------------------------------------
 
 with_make = pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="needs make")
