@@ -58,7 +58,7 @@ async def compose(
     left = timeout
     snapshot = runtime.registry.snapshot()
     kept: Mapping[int, Part | Exception] | None = None
-    late: set[int] = set()
+    late: set[int] | None = None
     if previous is None and refresh is None:
         selection, plan = _choose(runtime, snapshot, message, include, only)
         if runtime.select is not None:
@@ -85,19 +85,20 @@ async def compose(
         run.around = refuse_recursion(around, runtime, plan.names)
     if skip_cache:
         run.skip_cache = True
-    if kept is not None:
+    if kept is not None and late is not None:
         run.keep(kept, late=late, fresh=plan.names)
     try:
         if run.start():
             await run.wait()
     finally:
         # A state would hold on to all of the caller's variables, and to the run around it.
-        run.ended, run.context, run.around = True, NO_CONTEXT, None
+        run.ended, run.context = True, NO_CONTEXT
+        if around is not None:
+            run.around = None
     if left != timeout:
         _tell_deadline_given(run.errors, timeout, left)
     record = Record.of(run, selection, snapshot)
     state = fold(record, run.results)
-    run.results = []  # all that is needed of them is read, and a state holds on to the run
     runtime.written.note(record, state.values)
     if record.errors:
         _log_failures(runtime, record, kept or {})

@@ -221,7 +221,7 @@ class Run:
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
         results, starts, ends = self.results, self.starts_ns, self.ends_ns
-        plan, late, dependents, started = self.plan, self.timed_out, self.plan.dependents, self._started
+        plan, started = self.plan, self._started
         # Whether one of the rarer things can happen to a provider at all: the others are not asked about them.
         eventful = plan.eventful or self.timeout is not None or not EAGER
         task: Any = asyncio.current_task()
@@ -248,7 +248,7 @@ class Run:
                         return
                     ended_itself(self, i, exc)  # or it is past its deadline, which is told later
                 if eventful:
-                    if i in late:
+                    if i in self.timed_out:
                         if driver.abandoned:
                             results[i] = None
                             return
@@ -260,7 +260,7 @@ class Run:
                             plan.quick.discard(i)
                             self.held_ns[i] = None
                 ends[i] = end = now_ns()
-                if eventful and i in dependents:
+                if eventful and i in plan.dependents:
                     self._release(i)
                 # It set a context variable, or cancelled its own task: the next needs a clean one.
                 try:
@@ -275,9 +275,11 @@ class Run:
                 start = end
             else:
                 driver.exhausted = True
-            if self.errors and EAGER and self._waiter is None and not cancelling():
+            if self.errors:
                 driver.at = -1
-                await asyncio.sleep(0)  # errors hold on to us, and we to the caller in whose step we end
+                composing.set(None)  # a task group that stood in a provider leads to our context
+                if EAGER and self._waiter is None and not cancelling():
+                    await asyncio.sleep(0)  # errors hold on to us, and we to the caller in whose step we end
         except asyncio.CancelledError:
             raise
         except Exception as exc:  # noqa: BLE001  hostile enough to break what we do around it
@@ -286,8 +288,6 @@ class Run:
             self._fatal = exc
         finally:
             driver.at = -1
-            if self.errors:
-                composing.set(None)  # a task group that stood in a provider leads to our context
             del driver.task  # whose context leads back to the driver
             self._drivers.pop(driver, None)
             self.given_up -= driver.abandoned

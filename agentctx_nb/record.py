@@ -34,8 +34,8 @@ def _as_is(text: str) -> str:
 class Record:
     """What ran and what came of it, by place in the text order.
 
-    ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions,
-    ``timed_out`` the places of those whose exception is a deadline of ours.
+    ``parts`` holds the checked results (an empty one where it failed), ``errors`` the exceptions; where there
+    is no ``run`` to tell it, ``timed_out`` has the places of those whose exception is a deadline of ours.
     """
 
     __slots__ = (
@@ -88,7 +88,6 @@ class Record:
         record.snapshot = snapshot
         record.ended_ns = now_ns()
         record.mask = run.runtime.settings.mask
-        record.timed_out = run.timed_out
         record._settled = None
         return record
 
@@ -99,7 +98,8 @@ class Record:
         run = self.run
         error = self.errors.get(i)
         if error is not None:
-            return "timed_out" if i in self.timed_out else "failed"
+            late = self.timed_out if run is None else run.timed_out
+            return "timed_out" if i in late else "failed"
         if run is not None and i in run.cached:
             return "cached"
         text, values, data = self.parts[i]
