@@ -48,6 +48,10 @@ _SCRIPTS = (
 )
 _FIRST_CODES = [code for code, _ in _SCRIPTS]
 
+# Most providers say the same from message to message. Kept are hash and length of a text, and none of the text.
+_MOST_ESTIMATES = 10_000
+_estimates: dict[tuple[int, int], int] = {}
+
 
 class TokenCounter(Protocol):
     """Anything that says how many tokens a text is; a plain function will do."""
@@ -64,7 +68,14 @@ def estimate_tokens(text: str) -> int:
     """
     if not text:
         return 0
-    return max(1, round(sum(_weigh(part) for part in _parts(text, _ESTIMATED_PART))))
+    key = str.__hash__(text), len(text)
+    known = _estimates.get(key)
+    if known is None:
+        known = max(1, round(sum(_weigh(part) for part in _parts(text, _ESTIMATED_PART))))
+        if len(_estimates) >= _MOST_ESTIMATES:
+            _estimates.clear()
+        _estimates[key] = known
+    return known
 
 
 def best_counter() -> tuple[str, Callable[[str], int]]:

@@ -77,11 +77,11 @@ def plain_def(number: int) -> Callable[[], dict[str, Any]]:
     return get
 
 
-def saying(text: str) -> Get:
-    """Return a provider that answers with a text."""
+def saying(text: str, *, new: bool) -> Get:
+    """Return a provider that answers with a text, with one as long that was never there before where it is ``new``."""
 
     async def get() -> str:
-        return text
+        return f"{next(_numbers):010d}{text[10:]}" if new else text
 
     return get
 
@@ -190,11 +190,11 @@ def waiting() -> Case:
     return Case("each waits 10 ms", ours, bare, compose, "`asyncio.gather`")
 
 
-def reading(characters: int) -> Case:
+def reading(characters: int, *, new: bool = True) -> Case:
     """Return the case of the report that is read afterwards; what composing takes is not in it."""
     texts = [f"fact {number} of what is new in the room; ".ljust(20, ".") for number in range(COUNT)]
     texts = [(text * (characters // len(text) + 1))[:characters] for text in texts]
-    composed = composing(registered([saying(text) for text in texts]))
+    composed = composing(registered([saying(text, new=new) for text in texts]))
 
     async def once() -> State:
         found: State = await composed.call(await new_message())
@@ -203,7 +203,7 @@ def reading(characters: int) -> Case:
     async def rows(of: State) -> int:
         return len(of.report.rows)
 
-    what = f"the report read afterwards, texts of {characters:,} characters"
+    what = f"the report read afterwards, {'new' if new else 'the same'} texts of {characters:,} characters"
     return Case(what, Side(rows, once), PLAIN_SIDE, once)
 
 
@@ -228,6 +228,7 @@ def cases() -> list[Case]:
         waking(300),
         option("a message with 500 small dicts in its metadata", before=always(nested)),
         *(reading(characters) for characters in (20, 2_000, 20_000)),
+        reading(2_000, new=False),
     ]
 
 

@@ -48,6 +48,21 @@ def test_a_long_text_costs_what_its_parts_cost():
     assert estimate_tokens(sentence * 10_000) == pytest.approx(10_000 * estimate_tokens(sentence), rel=0.1)
 
 
+def test_a_text_that_was_estimated_is_not_looked_at_again(monkeypatch):
+    text = "The weather in Berlin is mild today, as it was yesterday."
+    tokens = estimate_tokens(text)
+    monkeypatch.setattr("agentctx_nb.tokens._weigh", lambda _: 1_000)
+    assert estimate_tokens("".join(list(text))) == tokens  # another object
+    assert estimate_tokens(text + "!") == 1_000
+
+
+def test_no_text_is_kept_by_its_estimate():
+    text = "The weather in Berlin is mild today, " * 3
+    before = sys.getrefcount(text)
+    estimate_tokens(text)
+    assert sys.getrefcount(text) == before
+
+
 def test_without_the_extra_the_estimate_counts(monkeypatch):
     monkeypatch.setitem(sys.modules, "toktok", None)
     assert best_counter() == ("estimate", estimate_tokens)
