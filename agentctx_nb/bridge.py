@@ -196,6 +196,9 @@ def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
     for task in left:
         task.cancel()
     if left:
-        loop.run_until_complete(asyncio.wait(left, timeout=EXIT_SECONDS))
+        ended, _ = loop.run_until_complete(asyncio.wait(left, timeout=EXIT_SECONDS))
+        for task in ended:
+            if not task.cancelled():
+                task.exception()  # looked at, which else asyncio would complain of
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()

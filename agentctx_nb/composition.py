@@ -105,6 +105,7 @@ async def compose(
         if not run.given_up:
             for error in record.errors.values():
                 clear_frames_of(run, error)
+        run.errors = {}  # a timer of asyncio that stood in a provider leads, by its context, back to the run
     if strict and (record.errors or selection.unknown):
         raise _all_together(state, selection.unknown, runtime.mask)
     return state

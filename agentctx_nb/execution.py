@@ -68,6 +68,7 @@ class Run:
     kept: Mapping[int, Part | Exception] = NOTHING_KEPT
     timed_out: Any = frozenset()  # a set where there are deadlines or a ttl, as is the next
     cached: Any = frozenset()
+    last_step_ns: dict[int, int] | None = None  # when the last step of each began, where there are deadlines
     began_ns = given_up = _spares = _started = 0
     _burst = 1
     over = ended = _stopping = False
@@ -101,7 +102,7 @@ class Run:
         self.held_ns: dict[int, int | None] = {}
         self.errors: dict[int, Exception] = {}
         if plan.eventful or timeout is not None:
-            self.timeout, self.timed_out, self.cached = timeout, set(), set()
+            self.timeout, self.timed_out, self.cached, self.last_step_ns = timeout, set(), set(), {}
         self._drivers: dict[Driver, None] = {}  # those that have not ended, in the order they started
         self._queue: Iterator[tuple[int, Call]]
 
@@ -248,17 +249,17 @@ class Run:
                         return
                     ended_itself(self, i, exc)  # or it is past its deadline, which is told later
                 if eventful:
+                    if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
+                        started = self._started
+                        if i in plan.quick:
+                            plan.quick.discard(i)
+                            self.held_ns[i] = None
                     if i in self.timed_out:
                         if driver.abandoned:
                             results[i] = None
                             return
                         settle(self, i)  # where that cancelled the task, the next gets another
                         self.alarm.drop("gone", i)
-                    if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
-                        started = self._started
-                        if i in plan.quick:
-                            plan.quick.discard(i)
-                            self.held_ns[i] = None
                 ends[i] = end = now_ns()
                 if eventful and i in plan.dependents:
                     self._release(i)

@@ -37,6 +37,7 @@ class Remembering:
     """
 
     agent_id: str
+    _like_none: set[str]  # names of empty tables that no other table's name was near to since the last write
     _store_given: Any
     _store: Store | None
 
@@ -97,6 +98,7 @@ class Remembering:
             )
 
     def _ours(self, memory: MessageLike) -> Memory:
+        self._like_none.clear()
         given = as_message(memory)
         return replace(given, agent_id=self.agent_id) if given.agent_id is None else given
 

@@ -58,7 +58,6 @@ class Searching(Remembering):
     _mark: EmbedderMark | None
     _thresholds: dict[tuple[str | None, ...], tuple[int, int, float]]  # rows of table and scope, threshold
     _told_of_zeros = False
-    _like_none: set[str]  # names of empty tables that no other table's name is near to
     logger: RuntimeLogger
 
     @property

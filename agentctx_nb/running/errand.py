@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import ContextVar
+from threading import get_ident
 from typing import Any
 
 __all__ = ["Errand", "current_errand", "end_with_its_thread"]
@@ -12,11 +13,12 @@ __all__ = ["Errand", "current_errand", "end_with_its_thread"]
 class Errand:
     """What a worker thread does for one caller, and the tasks it has started on the caller's loop."""
 
-    __slots__ = ("loop", "over", "tasks")
+    __slots__ = ("loop", "over", "tasks", "thread")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.over = False
+        self.thread = 0  # the number of the thread, once it is at work
         self.tasks: set[asyncio.Task[Any]] = set()
 
     async def abandon(self) -> None:
@@ -40,9 +42,10 @@ def end_with_its_thread() -> None:
     errand = current_errand.get()
     if errand is None:
         return
-    if errand.over:
-        raise asyncio.CancelledError
-    if errand.loop is not asyncio.get_running_loop():
+    at_home = errand.loop is asyncio.get_running_loop()
+    if errand.over and (at_home or errand.thread == get_ident()):
+        raise asyncio.CancelledError("nobody waits any longer for the def function that composes")
+    if not at_home:
         return
     current_errand.set(None)  # what this task starts in its turn ends with it
     task = asyncio.current_task()

@@ -44,7 +44,7 @@ class _Flight:
         self.waiters: list[Run] = []
         self.handed_out = False  # the first waiter gets the very objects, the others copies
         self.waits_for: list[_Flight] = []  # one entry a waiter: it may wait twice for the same
-        self.task: asyncio.Task[None]
+        self.task: asyncio.Task[None] | None = None
         # Not what its task returns or raises, and gone with the last waiter: an error may lead to this and to the
         # task, by way of a timer or a group that stood in the provider, and would be held in a circle.
         self.outcome: Part | BaseException | None = None
@@ -92,23 +92,25 @@ class Flights:
         place = (*key, asyncio.get_running_loop())
         flight = self._under_way.get(place)
         outer = _flight.get()
-        if flight is None:
+        if flight is None or flight.task is None:  # still in its first step, where tasks start at once
             flight = self._start(place, key, entry, fly, outer)
         elif outer is not None and _leads_to(flight, outer):
             raise CompositionRecursionError((outer.name, flight.name, outer.name))
         if outer is not None:
             outer.waits_for.append(flight)
         flight.waiters.append(waiter)
+        task = flight.task
+        assert task is not None
         try:
-            await asyncio.shield(flight.task)
+            await asyncio.shield(task)
         finally:
             flight.waiters.remove(waiter)
             if outer is not None:
                 outer.waits_for.remove(flight)
-            if not flight.waiters and not flight.task.done():
+            if not flight.waiters and not task.done():
                 self._end(place, flight)
-                flight.task.cancel()
-                await asyncio.wait([flight.task], timeout=CLEAN_UP_SECONDS)
+                task.cancel()
+                await asyncio.wait([task], timeout=CLEAN_UP_SECONDS)
             outcome = flight.outcome
             if isinstance(outcome, BaseException):
                 clear_frames_of(flight, outcome)

@@ -64,6 +64,8 @@ def _watched(
     finally:
         error = None  # it holds on to this frame
         run.held_ns[i] = held + now_ns() - start
+        if run.last_step_ns is not None:
+            run.last_step_ns[i] = start
         if not suspended:  # else its driver sees that the context is another, if it is, and stops
             composing.set(before)
             if i not in run.plan.special:

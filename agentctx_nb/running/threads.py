@@ -110,6 +110,8 @@ def _work(
     loop: asyncio.AbstractEventLoop,
     answer: asyncio.Future[Any],
 ) -> None:
+    if (errand := context[current_errand]) is not None:
+        errand.thread = threading.get_ident()
     try:
         settle = _settle(answer, result=context.run(function, *args))
     except StopIteration as exc:
@@ -121,7 +123,7 @@ def _work(
     with suppress(RuntimeError):  # the loop was closed meanwhile, so nobody waits
         loop.call_soon_threadsafe(settle)
     # An error holds on to this frame, which shall lead back neither to it nor to all that its caller knows.
-    del function, args, context, answer, settle
+    del function, args, context, answer, settle, errand
 
 
 def _settle(

@@ -73,7 +73,7 @@ class LeakScan:
     places: tuple[str, ...]
     failed: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
-    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     mask: Callable[[str], str] = field(default=str, compare=False)
 
     def __bool__(self) -> bool:

@@ -284,8 +284,45 @@ def test_one_that_held_the_event_loop_past_its_deadline_is_told_so(own, of_all):
     )
 
 
-def test_one_that_was_cancelled_in_time_held_nothing():
-    assert run(runtime_of(HANGS=(hangs, 0.02))).errors["HANGS"].held is None
+async def holds_and_hangs():
+    await holds()
+    await asyncio.sleep(FAR)
+
+
+async def holds_in_steps():
+    for _ in range(100):
+        time.sleep(0.005)  # noqa: ASYNC251  short of the deadline each time
+        await asyncio.sleep(0)
+
+
+async def holds_in_its_clean_up():
+    try:
+        await asyncio.sleep(FAR)
+    finally:
+        await holds()
+
+
+@pytest.mark.parametrize("get", [hangs, holds_and_hangs, holds_in_steps, holds_in_its_clean_up])
+@pytest.mark.parametrize("of_all", [False, True])
+def test_one_that_was_cancelled_in_time_is_not_told_that_it_held_the_loop(get, of_all):
+    runtime = runtime_of(LATE=(get, None if of_all else 0.1))
+    assert run(runtime, timeout=0.1 if of_all else None).errors["LATE"].held is None
+
+
+def test_neither_is_one_that_was_quick_before():
+    waits = []
+
+    async def get():
+        if waits:
+            await asyncio.sleep(FAR)
+        return "quick"
+
+    runtime = runtime_of(A=get, B=get)
+    for _ in range(3):
+        run(runtime)
+    waits.append(True)
+    errors = run(runtime, timeout=0.05).errors
+    assert {name: error.held for name, error in errors.items()} == {"A": None, "B": None}
 
 
 def test_the_deadline_that_passed_first_is_named_however_long_the_clean_up_takes():

@@ -140,3 +140,30 @@ print(runtime.compose("hello").report["STUBBORN"].outcome)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout == "timed_out\n"
+
+
+def test_what_a_task_left_behind_raises_at_the_exit_is_not_printed():
+    code = """
+import asyncio
+from agentctx_nb import AgentRuntime
+
+tasks = []
+
+async def background():
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        raise ValueError("in the clean-up")
+
+async def leaves():
+    tasks.append(asyncio.create_task(background()))
+    await asyncio.sleep(0)
+    return "left"
+
+runtime = AgentRuntime()
+runtime.register_provider({"name": "LEAVES", "get": leaves})
+print(runtime.compose("hello").text)
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("left\n", "")

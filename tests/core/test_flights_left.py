@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import itertools
 import sys
 import threading
@@ -56,6 +57,27 @@ def test_a_loop_that_starts_tasks_eagerly_runs_it_all_the_same(waits):
         return [(state.text, state.report["NUMBER"].outcome) for state in (first, kept, anew)]
 
     assert asyncio.run(main()) == [("1", "ok"), ("1", "cached"), ("2", "ok")]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="3.11 has no eager task factory")
+def test_one_whose_first_step_composes_it_in_a_context_of_its_own_runs_twice():
+    tasks, runs = [], itertools.count()
+
+    async def get(runtime):
+        if next(runs) == 0:
+            work = runtime.compose_state("hello")
+            tasks.append(asyncio.get_running_loop().create_task(work, context=contextvars.Context()))
+        await asyncio.sleep(0.001)
+        return "done"
+
+    async def main():
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+        runtime = AgentRuntime()
+        runtime.register_provider(Provider("SELF", get, ttl=60))
+        states = [await bounded(runtime.compose_state("hello")), await bounded(tasks[0])]
+        return [(state.text, dict(state.errors)) for state in states]
+
+    assert asyncio.run(main()) == [("done", {})] * 2
 
 
 @pytest.mark.parametrize("starter_leaves", [False, True])
@@ -159,3 +181,26 @@ def test_a_thread_given_up_composes_no_more_also_when_its_loop_has_stopped(close
     over.set()
     asyncio.run(bounded(until(lambda: ran)))
     assert ran == ["refused"]
+
+
+def test_a_thread_of_the_program_that_one_given_up_has_started_composes_on():
+    composed, over = [], threading.Event()
+    runtime = AgentRuntime()
+
+    @runtime.provider("INNER", private=True)
+    async def inner():
+        return "inner"
+
+    def helps():
+        over.wait(10)
+        composed.append(asyncio.run(runtime.compose_state("again", ["INNER"], True)).text)
+
+    @runtime.provider("LATE")
+    def late():
+        threading.Thread(target=contextvars.copy_context().run, args=(helps,)).start()
+        over.wait(10)
+
+    assert runtime.compose("hello", timeout=0.02).report["LATE"].outcome == "timed_out"
+    over.set()
+    asyncio.run(bounded(until(lambda: composed)))
+    assert composed == ["inner"]

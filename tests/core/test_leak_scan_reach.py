@@ -86,3 +86,8 @@ def test_names_that_hold_a_secret_are_masked():
         *scan._repr_mimebundle_().values(),
     )
     assert not [form for form in shown if REAL in form]
+
+
+def test_a_scan_can_be_kept_in_a_set():
+    scan = runtime_of({"name": "TELLS", "get": tells}).leak_scan("hi", include_list=["NOBODY"])
+    assert {scan: "kept"}[scan] == "kept"

@@ -67,3 +67,17 @@ def test_learning_into_a_table_that_is_written_like_another_says_so_once(tmp_pat
 
     asyncio.run(main())
     assert caplog.text.count("table 'documnts' holds nothing; did you mean 'documents'?") == 1
+
+
+def test_a_name_is_compared_again_once_something_was_written(caplog):
+    caplog.set_level("INFO")
+    runtime = AgentRuntime()
+
+    async def main():
+        await runtime.create_memory("hello", "notes")
+        await runtime.get_memories(table_name="fact")
+        await runtime.create_memory("tea is a drink", "facts")
+        await runtime.get_memories(table_name="fact")
+
+    asyncio.run(main())
+    assert "table 'fact' holds nothing; did you mean 'facts'?" in caplog.text
