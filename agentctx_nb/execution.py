@@ -14,7 +14,6 @@ tells such a cancellation from one of the provider's own, but a task for each, w
 from __future__ import annotations
 
 import asyncio
-import sys
 from contextvars import Context, copy_context
 from functools import partial
 from operator import length_hint
@@ -24,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 from agentctx_nb.interrupt import Interrupted, is_for_all
 from agentctx_nb.provider import Part
 from agentctx_nb.running.alarm import Alarm
-from agentctx_nb.running.calls import prepared, stop_watched
+from agentctx_nb.running.calls import prepared, stop_watched, suspended
 from agentctx_nb.running.clean_up import wait_for_clean_up
 from agentctx_nb.running.deadlines import ended_itself, settle, settle_late
 from agentctx_nb.running.driver import Driver, composing
+from agentctx_nb.running.plan import EAGER
 from agentctx_nb.running.watchdog import name_slow
 from agentctx_nb.tracebacks import without_our_frames
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_CONTEXT", "Run"]
 
-EAGER = sys.version_info >= (3, 12)
 WATCHDOG_SECONDS = 5.0  # a provider still running then is named in the log
 DEADLINE_GRACE_SECONDS = 1.0  # for the clean-up of a provider past its deadline
 CANCEL_GRACE_SECONDS = 5.0  # for the clean-up of all, when the composition is cancelled
@@ -147,7 +146,7 @@ class Run:
 
     def _first_wave(self) -> Iterator[tuple[int, Call]]:
         plan = self.plan
-        if len(plan.quick) == len(plan.names) > 0 and not (plan.eventful or self.kept):
+        if len(plan.quick) == len(plan.names) > 0 and not (plan.needs or self.kept):
             if EAGER:
                 return enumerate(plan.calls)
             wave = list(enumerate(plan.calls))
@@ -182,9 +181,7 @@ class Run:
             if driver.exhausted:
                 return
             at = driver.at
-            if at in self.plan.quick:  # not so quick after all, and only its first step was timed
-                self.plan.quick.discard(at)
-                self.held_ns[at] = None
+            suspended(self, at)
             if at == len(self.plan.names) - 1 and not self.plan.needs:
                 return
 
@@ -222,7 +219,7 @@ class Run:
     async def _drive(self, driver: Driver, context: Context) -> None:
         runtime, message, state = self.runtime, self.message, self.state
         results, starts, ends = self.results, self.starts_ns, self.ends_ns
-        plan, started = self.plan, self._started
+        plan, limits, started = self.plan, self.plan.limits, self._started
         # Whether one of the rarer things can happen to a provider at all: the others are not asked about them.
         eventful = plan.eventful or self.timeout is not None or not EAGER
         task: Any = asyncio.current_task()
@@ -248,19 +245,23 @@ class Run:
                         self._fatal = exc
                         return
                     ended_itself(self, i, exc)  # or it is past its deadline, which is told later
+                end = now_ns()
                 if eventful:
                     if started != self._started:  # on 3.11, a spare ran meanwhile: it had suspended
                         started = self._started
-                        if i in plan.quick:
-                            plan.quick.discard(i)
-                            self.held_ns[i] = None
+                        suspended(self, i)
+                    if i in limits:
+                        if self._alarm is not None:
+                            self._alarm.drop("late", i)
+                        if end - start > limits[i]:
+                            self.timed_out.add(i)
                     if i in self.timed_out:
                         if driver.abandoned:
                             results[i] = None
                             return
                         settle(self, i)  # where that cancelled the task, the next gets another
                         self.alarm.drop("gone", i)
-                ends[i] = end = now_ns()
+                ends[i] = end
                 if eventful and i in plan.dependents:
                     self._release(i)
                 # It set a context variable, or cancelled its own task: the next needs a clean one.

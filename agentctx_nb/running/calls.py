@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
+from time import perf_counter_ns as now_ns
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.provider import read_result
@@ -18,17 +19,28 @@ if TYPE_CHECKING:
     from agentctx_nb.execution import Run
     from agentctx_nb.provider import Call, Part
 
-__all__ = ["prepared", "stop_watched"]
+__all__ = ["prepared", "stop_watched", "suspended"]
 
 
 def prepared(run: Run, i: int) -> Call:
     """Return the call for the provider at ``i``, with what its plan says about it."""
-    call = run.plan.calls[i]
-    if i not in run.plan.quick:
+    call, quick = run.plan.calls[i], i in run.plan.quick
+    if not quick:
         call = stop_watched(run, i, call)
     if i in run.plan.needs:
         call = _informed(run, i, call)
-    return _limited(run, i, call) if i in run.plan.special else call
+    return _limited(run, i, call) if i in run.plan.special and not quick else call
+
+
+def suspended(run: Run, i: int) -> None:
+    """Note that the provider at ``i`` waits now: if it was known as quick, only its first step was timed so far."""
+    if i not in run.plan.quick:
+        return
+    run.plan.quick.discard(i)
+    run.held_ns[i] = None
+    limit_ns = run.plan.limits.get(i)
+    if limit_ns is not None:
+        run.alarm.set("late", i, seconds=(run.starts_ns[i] + limit_ns - now_ns()) / 1e9)
 
 
 def _informed(run: Run, i: int, call: Call) -> Call:

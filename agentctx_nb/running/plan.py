@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentctx_nb.provider import Call
     from agentctx_nb.registry import Registered
 
-__all__ = ["Plan"]
+__all__ = ["EAGER", "Plan"]
+
+EAGER = sys.version_info >= (3, 12)  # a task can be started at once
 
 
 class Plan:
@@ -20,14 +23,31 @@ class Plan:
         Which places a place waits for through ``after=``, and which wait for it.
     special
         The places with a deadline or a ``ttl``, which need more than being awaited.
+    limits
+        The nanoseconds that those with a deadline may take.
     eventful
         Whether any is special, or waits for another.
     quick
-        The places known to finish without suspending, none of them special. They are awaited bare, the
-        others under a stop-watch that tells how long they held the event loop. It changes from run to run.
+        The places known to finish without suspending. They are awaited bare, their deadline looked at when
+        they have ended; the others under a stop-watch that tells how long they held the event loop, and with
+        a timer for the deadline. It changes from run to run.
+    never_quick
+        Those that are not awaited bare whatever they do: with a ``ttl``, and on 3.11, where nothing tells at
+        once that one suspends, with a deadline.
     """
 
-    __slots__ = ("calls", "dependents", "entries", "eventful", "names", "needs", "quick", "special")
+    __slots__ = (
+        "calls",
+        "dependents",
+        "entries",
+        "eventful",
+        "limits",
+        "names",
+        "needs",
+        "never_quick",
+        "quick",
+        "special",
+    )
 
     def __init__(self, entries: tuple[Registered, ...]) -> None:
         self.entries = entries
@@ -45,4 +65,6 @@ class Plan:
             for need in needs:
                 self.dependents.setdefault(need, []).append(i)
         self.special = {i for i, e in enumerate(entries) if e.provider.timeout or e.provider.ttl}
+        self.limits = {i: e.provider.timeout * 1e9 for i, e in enumerate(entries) if e.provider.timeout}
+        self.never_quick = {i for i in self.special if entries[i].provider.ttl or not EAGER}
         self.eventful = bool(self.special or self.needs)

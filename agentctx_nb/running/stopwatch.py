@@ -68,5 +68,5 @@ def _watched(
             run.last_step_ns[i] = start
         if not suspended:  # else its driver sees that the context is another, if it is, and stops
             composing.set(before)
-            if i not in run.plan.special:
+            if i not in run.plan.never_quick:
                 run.plan.quick.add(i)

@@ -71,7 +71,8 @@ def test_how_long_one_held_the_loop_is_not_told_where_only_its_first_step_was_ti
 
 
 def test_the_stop_watch_drives_a_future_as_it_drives_a_coroutine():
-    run = SimpleNamespace(held_ns={}, plan=SimpleNamespace(quick=set(), special=set()))
+    plan = SimpleNamespace(quick=set(), never_quick=set())
+    run = SimpleNamespace(held_ns={}, last_step_ns=None, plan=plan)
 
     async def main():
         return await stop_watched(run, 0, lambda *_: asyncio.ensure_future(answers()))(None, None, None)
