@@ -67,6 +67,7 @@ class Run:
     kept: Mapping[int, Part | Exception] = NOTHING_KEPT
     timed_out: Any = frozenset()  # a set where there are deadlines or a ttl, as is the next
     cached: Any = frozenset()
+    bare: set[int] | None = None  # those awaited without a stop-watch and a timer; None: all
     last_step_ns: dict[int, int] | None = None  # when the last step of each began, where there are deadlines
     began_ns = given_up = _spares = _started = 0
     _burst = 1
@@ -149,10 +150,9 @@ class Run:
         if len(plan.quick) == len(plan.names) > 0 and not (plan.needs or self.kept):
             if EAGER:
                 return enumerate(plan.calls)
-            wave = list(enumerate(plan.calls))
-            last, call = wave[-1]
-            wave[-1] = (last, stop_watched(self, last, call))  # no spare follows to show if it suspends
-            return iter(wave)
+            *wave, (last, call) = enumerate(plan.calls)
+            return iter([*wave, (last, stop_watched(self, last, call))])  # no spare shows if that suspends
+        self.bare = set()
         self._open_needs = {
             i: sum(need not in self.kept for need in needs) for i, needs in plan.needs.items()
         }
@@ -180,7 +180,7 @@ class Run:
             )
             if driver.exhausted:
                 return
-            at = driver.at
+            driver.waited, at = True, driver.at
             suspended(self, at)
             if at == len(self.plan.names) - 1 and not self.plan.needs:
                 return
@@ -264,12 +264,13 @@ class Run:
                 ends[i] = end
                 if eventful and i in plan.dependents:
                     self._release(i)
-                # It set a context variable, or cancelled its own task: the next needs a clean one.
+                # It set a context variable, or cancelled its own task: the next needs a clean one. Or it waited, and
+                # loops nest: then there may be more to take, for whose deadline nobody would set a timer.
                 try:
                     touched = context != untouched
                 except Exception:  # noqa: BLE001  a value that cannot be compared, such as an array, is another
                     touched = True
-                if touched or cancelling():
+                if touched or cancelling() or (eventful and driver.waited):
                     if cancelling() and i not in self.errors and not self._stopping:
                         ended_itself(self, i, None)
                     self._start_spare()

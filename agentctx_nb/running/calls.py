@@ -27,14 +27,16 @@ def prepared(run: Run, i: int) -> Call:
     call, quick = run.plan.calls[i], i in run.plan.quick
     if not quick:
         call = stop_watched(run, i, call)
+    elif run.bare is not None:
+        run.bare.add(i)
     if i in run.plan.needs:
         call = _informed(run, i, call)
     return _limited(run, i, call) if i in run.plan.special and not quick else call
 
 
 def suspended(run: Run, i: int) -> None:
-    """Note that the provider at ``i`` waits now: if it was known as quick, only its first step was timed so far."""
-    if i not in run.plan.quick:
+    """Note that the provider at ``i`` waits: one awaited bare is not quick after all, and its deadline needs a timer."""
+    if i < 0 or (run.bare is not None and i not in run.bare):
         return
     run.plan.quick.discard(i)
     run.held_ns[i] = None

@@ -20,17 +20,18 @@ class Driver:
     """One task serving the providers of a run.
 
     ``at`` is the index of the provider it is awaiting, -1 for none; ``began_ns`` is when the first of them
-    started; ``exhausted`` says that it found no more to take; ``abandoned`` that nobody waits for it any longer;
-    ``around`` is what its run is composed by, here as well since a run that has ended no longer tells.
+    started; ``exhausted`` says that it found no more to take; ``waited`` that one of its providers suspended;
+    ``abandoned`` that nobody waits for it any longer; ``around`` is what its run is composed by, here as well
+    since a run that has ended no longer tells.
     """
 
-    __slots__ = ("abandoned", "around", "at", "began_ns", "exhausted", "run", "task")
+    __slots__ = ("abandoned", "around", "at", "began_ns", "exhausted", "run", "task", "waited")
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.around = run.around
         self.at = -1
-        self.abandoned = self.exhausted = False
+        self.abandoned = self.exhausted = self.waited = False
         self.began_ns: int
         self.task: asyncio.Task[None]
 

@@ -162,6 +162,44 @@ def test_a_deadline_that_passes_while_a_provider_nests_is_its_own_and_nobody_els
     assert prints(code) == ["['waited', 'waited'] {'A': 'ProviderTimeoutError'}"] * 3
 
 
+QUICK = """
+late = []
+
+async def nothing():
+    pass
+
+async def first():
+    await (asyncio.sleep(0.005) if late and {waits} else nothing())
+    return "first"
+
+async def nests(runtime, message):
+    return runtime.compose(message, ["LEAF"], True).text if late else "nested"
+
+async def changes():
+    await (asyncio.sleep(60) if late else nothing())
+    return "quick"
+
+async def changing():
+    runtime = AgentRuntime()
+    for provider in (
+        Provider("LEAF", leaf, dynamic=True), Provider("FIRST", first), Provider("NESTS", nests),
+        Provider("CHANGES", changes, timeout=0.3),
+    ):
+        runtime.register_provider(provider)
+    for _ in range(3):
+        await runtime.compose_state("hello")
+    late.append(True)
+    state = await asyncio.wait_for(runtime.compose_state("hello"), 10)
+    print(state.text.split(), *state.errors.values())
+"""
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_where_loops_nest_the_deadline_of_one_known_as_quick_is_kept_too(waits):
+    said = "['first', 'leaf'] provider CHANGES was cancelled after its deadline of 0.3 s"
+    assert prints(QUICK.replace("{waits}", str(waits)) + "asyncio.run(changing())") == [said]
+
+
 async def awaits_itself(runtime, message):
     return (await runtime.compose_state(message)).text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -80,3 +81,26 @@ def test_one_that_was_quick_for_long_and_waits_within_its_deadline_is_fine():
     get.changes()
     state = run(runtime, timeout=FAR)
     assert (state.text, state.errors) == ("slept\nquick", {})
+
+
+def test_it_is_kept_in_every_thread_that_composes_at_once():
+    met = threading.Barrier(2)
+
+    async def meets_and_hangs():
+        met.wait(10)
+        await asyncio.sleep(FAR)
+
+    get = Changing(quick, meets_and_hangs)
+    runtime = runtime_of(A=quick, CHANGES=(get, 0.05))
+    for _ in range(3):
+        run(runtime)
+    get.changes()
+    states = []
+    threads = [threading.Thread(target=lambda: states.append(run(runtime))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [str(state.errors["CHANGES"]) for state in states] == [
+        "provider CHANGES was cancelled after its deadline of 0.05 s"
+    ] * 2
