@@ -30,6 +30,9 @@ def scores_at(blocks: Sequence[PrunedBlock], rows: Rows, projection: Projection,
     return scores
 
 
+@np.errstate(
+    invalid="ignore"
+)  # for a few rows BLAS also multiplies what happens to lie behind them in memory
 def products_at(
     blocks: Sequence[PrunedBlock], rows: Rows, number: int, coefficients: Floats, sizes: Sizes
 ) -> Floats:
