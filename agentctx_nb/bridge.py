@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentctx_nb.errors import LoopError
 from agentctx_nb.interrupt import Leaving, Run, returned
+from agentctx_nb.running.clean_up import look_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -198,7 +199,6 @@ def _close(loop: asyncio.AbstractEventLoop, process: int) -> None:
     if left:
         ended, _ = loop.run_until_complete(asyncio.wait(left, timeout=EXIT_SECONDS))
         for task in ended:
-            if not task.cancelled():
-                task.exception()  # looked at, which else asyncio would complain of
+            look_at(task)
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()

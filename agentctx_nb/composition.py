@@ -85,8 +85,8 @@ async def compose(
         run.around = refuse_recursion(around, runtime, plan.names)
     if skip_cache:
         run.skip_cache = True
-    if kept is not None and late is not None:
-        run.keep(kept, late=late, fresh=plan.names)
+    if kept is not None:
+        run.keep(kept, late=late or set(), fresh=plan.names)
     try:
         if run.start():
             await run.wait()

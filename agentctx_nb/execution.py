@@ -253,7 +253,7 @@ class Run:
                     if i in limits:
                         if self._alarm is not None:
                             self._alarm.drop("late", i)
-                        if end - start > limits[i]:
+                        if end - start > limits[i]:  # also where it held the loop and no timer could fire
                             self.timed_out.add(i)
                     if i in self.timed_out:
                         if driver.abandoned:

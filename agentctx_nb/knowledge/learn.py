@@ -30,6 +30,7 @@ from agentctx_nb.knowledge.learned import Learned, LearnedFile
 from agentctx_nb.knowledge.readers import parses_in_place, read
 from agentctx_nb.knowledge.rows import Known, Version, as_memories, key_of, known_files, roots_of
 from agentctx_nb.names import counted, shown
+from agentctx_nb.running.clean_up import look_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -291,8 +292,7 @@ async def _to_the_end(coroutine: Coroutine[Any, Any, None]) -> None:
         while not task.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # looked at: the cancellation is what the caller hears of
+        look_at(task)  # the cancellation is what the caller hears of
         raise
 
 

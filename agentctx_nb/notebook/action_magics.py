@@ -19,6 +19,7 @@ from agentctx_nb.notebook.registering import Registration, find_cell
 from agentctx_nb.notebook.request import RENAMED, check_out
 from agentctx_nb.notebook.scanner import Scanner
 from agentctx_nb.notebook.swallowed import swallowed
+from agentctx_nb.registry import CELL
 from agentctx_nb.source import CellError, Role, compile_cell, option_lines
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ActionMagics"]
 
-ORIGIN = "cell"
 ROLE = Role("action", "handler", ("validate",))
 
 
@@ -110,7 +110,7 @@ class ActionMagics(InShell):
         )
         runtime = self.runtime
         before = next((runtime.registered_action(a.name) for a in runtime.actions if a.name == name), None)
-        runtime.register_action(action, origin=ORIGIN)
+        runtime.register_action(action, origin=CELL)
         self.session.sources[cell.filename] = "".join(linecache.getlines(cell.filename))
         said = _sentence(before, runtime.registered_action(name)) + (
             f"; {compiled.slip}" if compiled.slip else ""
@@ -197,6 +197,6 @@ def _sentence(before: NumberedEntry[ReadyAction] | None, after: NumberedEntry[Re
     name = after.thing.action.name
     said = f"registered {name}"
     if before is not None:
-        of = "" if before.origin in {ORIGIN, None} else f" of {before.origin}"
+        of = "" if before.origin in {CELL, None} else f" of {before.origin}"
         said = f"replaced {name}{of}, v{after.version}"
     return f"{said} (validates first)" if after.thing.validate is not None else said

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentctx_nb.errors import AgentCtxError, DefinitionError, UnknownNameError
+from agentctx_nb.errors import AgentCtxError, DefinitionError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
 
     from agentctx_nb.actions import ActionResult
 
@@ -20,9 +20,23 @@ __all__ = [
     "ArgumentError",
     "SettingsError",
     "StrictError",
+    "nobody_yet",
     "shorten",
     "shorten_interrupt",
 ]
+
+
+def nobody_yet(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return what to say of each of ``names`` that is none of the providers there are so far.
+
+    >>> nobody_yet(["FACTS", "WETHER"], ["FACTS", "WEATHER"])
+    ["nobody is registered as 'WETHER' yet; did you mean 'WEATHER'?"]
+    """
+    return [
+        f"nobody is registered as {name!r} yet{did_you_mean(name, known)}"
+        for name in names
+        if name not in known
+    ]
 
 
 class ArgumentError(DefinitionError):

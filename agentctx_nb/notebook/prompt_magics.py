@@ -18,6 +18,7 @@ from agentctx_nb.notebook.registering import find_cell
 from agentctx_nb.notebook.scanner import Scanner
 from agentctx_nb.notebook.swallowed import swallowed
 from agentctx_nb.prompting import PromptTemplate
+from agentctx_nb.registry import CELL
 
 if TYPE_CHECKING:
     from agentctx_nb.model import Memory
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from agentctx_nb.templates import Prompt
 
 __all__ = ["PromptCellError", "PromptMagics"]
-
-ORIGIN = "cell"
 
 
 class PromptCellError(TemplateError):
@@ -158,7 +157,7 @@ class PromptMagics(InShell):
 
     def _kept(self, name: str, body: str) -> str:
         """Keep the template in a cell, and return what to say of it."""
-        self.runtime.register_prompt(name, body, origin=ORIGIN)
+        self.runtime.register_prompt(name, body, origin=CELL)
         version = self.runtime.registered_prompt(name).version
         return f"registered {name}" if version == 1 else f"replaced {name}, v{version}"
 

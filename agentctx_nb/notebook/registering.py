@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentctx_nb.caution import overheard
-from agentctx_nb.errors import UnknownProviderError, did_you_mean
+from agentctx_nb.errors import UnknownProviderError
 from agentctx_nb.names import shown
 from agentctx_nb.notebook.awaiting import TWINS_PLACE
 from agentctx_nb.notebook.commands import LOOK, PROVIDER
-from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.mistakes import ArgumentError, nobody_yet
 from agentctx_nb.notebook.reading import only_name
 from agentctx_nb.provider import Provider
 from agentctx_nb.registry import CELL
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Registration", "find_cell", "register_cell"]
 
-ORIGIN = CELL
 FIELDS = {"keywords": "relevance_keywords"}
 
 
@@ -75,7 +74,7 @@ def register_cell(shell: InteractiveShell, runtime: AgentRuntime, line: str, bod
     described = checked.description or compiled.description
     before = _registered(runtime, name)
     with overheard() as warned:
-        runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=ORIGIN)
+        runtime.register_provider(replace(checked, get=compiled.get, description=described), origin=CELL)
     slip = [compiled.slip] if compiled.slip else []
     said = "; ".join(
         [_sentence(before, runtime.registered(name)), *slip, *_awaited(checked, runtime), *warned]
@@ -165,7 +164,7 @@ def _sentence(before: Registered | None, after: Registered) -> str:
     provider = after.provider
     said = f"registered {provider.name}"
     if before is not None:
-        of = "" if before.origin in {ORIGIN, None} else f" of {before.origin}"
+        of = "" if before.origin in {CELL, None} else f" of {before.origin}"
         said = f"replaced {provider.name}{of}, v{after.version}"
     flags = {"dynamic": provider.dynamic, "private": provider.private, "always runs": provider.always_run}
     facts = [word for word, holds in flags.items() if holds]
@@ -184,11 +183,7 @@ def _sentence(before: Registered | None, after: Registered) -> str:
 def _awaited(provider: Provider, runtime: AgentRuntime) -> list[str]:
     """Return what to say of the names in ``after`` under which there is no provider so far."""
     known = [other.name for other in runtime.list_providers(include_private=True)]
-    return [
-        f"nobody is registered as {name!r} yet{did_you_mean(name, known)}"
-        for name in provider.after
-        if name not in known
-    ]
+    return nobody_yet(provider.after, known)
 
 
 def _plain(number: float) -> str:

@@ -12,7 +12,7 @@ from agentctx_nb.errors import did_you_mean
 from agentctx_nb.model import Content, Memory, as_message
 from agentctx_nb.names import shown
 from agentctx_nb.notebook.arguments import without_quotes
-from agentctx_nb.notebook.mistakes import ArgumentError
+from agentctx_nb.notebook.mistakes import ArgumentError, nobody_yet
 from agentctx_nb.notebook.reading import referred
 from agentctx_nb.notebook.settings import checked_preset
 from agentctx_nb.notebook.swallowed import swallowed
@@ -136,9 +136,7 @@ def save(said: Mapping[str, Any], settings: AgentContext, providers: Iterable[st
     done = f"{'replaced' if replaced else 'kept'} preset {said['save']}"
     if not kept:
         return f"{done}, which holds no options; write them on the line that saves it"
-    known = list(providers)
-    unknown = [name for name in kept.get("include", ()) if name not in known]
-    wrong = [f"nobody is registered as {name!r} yet{did_you_mean(name, known)}" for name in unknown]
+    wrong = nobody_yet(kept.get("include", ()), list(providers))
     return "; ".join([f"{done}: {', '.join([f'--{key}' for key in kept])}", *wrong])
 
 

@@ -36,9 +36,9 @@ class Alarm:
         if self._timer is None or due < self._next:
             self._arm(due)
 
-    def drop(self, what: str, which: int = -1) -> bool:
-        """Do not ring for this any more; return whether it was late already."""
-        return self._due.pop((what, which), float("inf")) <= self._loop.time()
+    def drop(self, what: str, which: int = -1) -> None:
+        """Do not ring for this any more."""
+        self._due.pop((what, which), None)
 
     def off(self) -> None:
         """Ring for nothing any more, and let go of whom to ring."""

@@ -31,7 +31,7 @@ def prepared(run: Run, i: int) -> Call:
         run.bare.add(i)
     if i in run.plan.needs:
         call = _informed(run, i, call)
-    return _limited(run, i, call) if i in run.plan.special and not quick else call
+    return partial(_in_limits, run, i, call) if i in run.plan.special and not quick else call
 
 
 def suspended(run: Run, i: int) -> None:
@@ -54,10 +54,6 @@ def _informed(run: Run, i: int, call: Call) -> Call:
 
 # No function within another from here on: an error holds on to the frame of each, the frame to its function, and
 # that to what it takes from around it, however that frame is cleared.
-def _limited(run: Run, i: int, call: Call) -> Call:
-    return partial(_in_limits, run, i, call)
-
-
 async def _in_limits(run: Run, i: int, call: Call, runtime: Any, message: Any, state: Any) -> Any:
     provider = run.plan.entries[i].provider
     before, served = composing.get(), None
@@ -72,9 +68,6 @@ async def _in_limits(run: Run, i: int, call: Call, runtime: Any, message: Any, s
         return await call(runtime, message, state)
     finally:
         composing.set(before)
-        # Also one that held the loop, so that no timer could fire, is late.
-        if run.alarm.drop("late", i):
-            run.timed_out.add(i)
 
 
 async def _fly(served: Served | None, call: Call, runtime: Any, message: Any, state: Any) -> Any:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
-__all__ = ["GRACE_SECONDS", "give_up", "kept", "wait_for_clean_up"]
+__all__ = ["GRACE_SECONDS", "give_up", "kept", "look_at", "wait_for_clean_up"]
 
 GRACE_SECONDS = 1.0  # for the clean-up of a hook or an action that is cancelled
 
 # An anyio scope cancels again on each turn of the loop until it is left; that is no second cancellation.
 ANYIO_CANCELS = ("Cancelled via cancel scope ", "Cancelled by cancel scope ")
+
+
+def look_at(task: asyncio.Task[Any]) -> None:
+    """Take what an ended task raised, of which asyncio would complain where nobody does."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def wait_for_clean_up(tasks: Sequence[asyncio.Task[Any]], *, seconds: float, expected: int = 0) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from agentctx_nb.errors import CompositionRecursionError, describe
 from agentctx_nb.freeze import copy_containers
 from agentctx_nb.provider import Part, read_result
+from agentctx_nb.running.clean_up import look_at
 from agentctx_nb.running.driver import composing
 from agentctx_nb.tracebacks import clear_frames_of, traceback_of
 
@@ -170,8 +171,7 @@ class Flights:
 
     def _landed(self, place: Key, flight: _Flight, task: asyncio.Task[None]) -> None:
         self._end(place, flight)  # also one that was cancelled before its first step
-        if not task.cancelled():
-            task.exception()  # a waiter gets it; asyncio would also print it where all had left
+        look_at(task)
 
     def keep(self, key: Key, part: Part, entry: Registered, *, began: float) -> None:
         """Keep a good result for the provider's ``ttl`` seconds; of too many the oldest goes.

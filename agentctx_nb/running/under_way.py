@@ -82,8 +82,9 @@ def inside(token: object) -> Iterator[None]:
 
 def _calls_around() -> set[object]:
     """Return the tokens of all calls, of any runtime, that this code is inside of."""
-    tokens: set[object] = {run.token for run in runs_waiting()}
-    providers = [composing.get(), *[run.around for run in runs_waiting()]]
+    waiting = runs_waiting()
+    tokens: set[object] = {run.token for run in waiting}
+    providers = [composing.get(), *[run.around for run in waiting]]
     call = _inside.get()
     while call is not None:
         token, provider, call = call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from agentctx_nb import AgentRuntime, Provider
 
@@ -16,6 +17,10 @@ async def quick():
 async def hangs():
     await asyncio.sleep(FAR)
     return "hung"
+
+
+async def holds():
+    time.sleep(0.05)  # noqa: ASYNC251  it holds the event loop on purpose
 
 
 async def bounded(work, seconds=20):
@@ -36,3 +41,11 @@ def runtime_of(**gets):
         get, timeout = given if isinstance(given, tuple) else (given, None)
         runtime.register_provider(Provider(name, get, timeout=timeout))
     return runtime
+
+
+def run(runtime, **options):
+    return asyncio.run(bounded(runtime.compose_state("hello", **options)))
+
+
+def outcomes(state):
+    return {row.provider: row.outcome for row in state.report}

@@ -10,15 +10,7 @@ import pytest
 
 from agentctx_nb import Provider, execution
 from agentctx_nb.errors import DefinitionError, ProviderTimeoutError
-from tests.core.bounded import FAR, bounded, hangs, quick, runtime_of, until
-
-
-def run(runtime, **options):
-    return asyncio.run(bounded(runtime.compose_state("hello", **options)))
-
-
-def outcomes(state):
-    return {row.provider: row.outcome for row in state.report}
+from tests.core.bounded import FAR, bounded, hangs, holds, outcomes, quick, run, runtime_of, until
 
 
 def test_a_deadline_of_its_own_ends_one_provider_and_no_other():
@@ -266,10 +258,6 @@ def test_a_loop_whose_timers_do_not_tell_when_they_ring_will_do(timeout, fails):
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         state = runner.run(bounded(runtime_of(waits=waits).compose_state("hi", timeout=timeout)))
     assert outcomes(state)["waits"] in ("timed_out", "failed" if fails else "empty")
-
-
-async def holds():
-    time.sleep(0.05)  # noqa: ASYNC251  what is tested
 
 
 @pytest.mark.parametrize(("own", "of_all"), [(0.02, None), (None, 0.02), (0.02, FAR)])

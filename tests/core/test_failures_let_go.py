@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import gc
 import time
 import weakref
 
 import pytest
 
 from agentctx_nb import AgentRuntime
+from tests.core.letting_go import Big, composed_by_a_caller, no_collecting
 
 made = []
-variable = contextvars.ContextVar("variable")
-
-
-class Big:
-    """Something nobody wants to keep."""
 
 
 def big():
@@ -109,10 +103,8 @@ KINDS = [
     at_once, later, in_thread, stops, stops_later, cancels_itself, cancels_its_task, times_out_by_itself,
     caused, composes, no_result,
 ]  # fmt: skip
-WITH_TIMERS = [
-    cancels_its_task,
-    times_out_by_itself,
-]  # asyncio's own, which stand in the traceback with their context
+# Timers of asyncio stand in their tracebacks, and hold a context.
+WITH_TIMERS = [cancels_its_task, times_out_by_itself]
 OPTIONS = [{}, {"timeout": 5}, {"ttl": 5}, {"timeout": 5, "ttl": 5}]
 CASES = [(get, options) for get in KINDS for options in OPTIONS]
 CASES += [(get, {"timeout": 0.005, **more}) for get in (slow, slow_in_thread) for more in ({}, {"ttl": 5})]
@@ -123,10 +115,8 @@ def no_collector(caplog):
     """Only counting references frees anything."""
     caplog.set_level("CRITICAL")
     made.clear()
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+    with no_collecting():
+        yield
 
 
 async def freed(of):
@@ -142,18 +132,11 @@ async def freed(of):
     ("get", "options"), CASES, ids=lambda given: given.__name__ if callable(given) else "-".join(given) or "-"
 )
 def test_it_keeps_nothing_of_its_caller_and_goes_with_its_state(get, options):
-    async def caller(runtime, mine):
-        mine.append(weakref.ref(local := Big()))
-        mine.append(weakref.ref(of_the_context := Big()))
-        variable.set(of_the_context)
-        del of_the_context
-        return await runtime.compose_state(f"hello {local}")
-
     async def main():
         runtime, mine = AgentRuntime(), []
         runtime.register_provider({"name": "FAILING", "get": get, **options})
         runtime.register_provider({"name": "OK", "get": lambda: "fine"})
-        state = await asyncio.create_task(caller(runtime, mine))
+        state = await asyncio.create_task(composed_by_a_caller(runtime, mine))
         assert (state.text, [*state.errors]) == ("fine", ["FAILING"])
         if get not in WITH_TIMERS:
             assert await freed(mine) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import gc
 import time
 import weakref
@@ -11,6 +10,7 @@ import weakref
 import pytest
 
 from agentctx_nb import AgentRuntime, Provider
+from tests.core.letting_go import Big, composed_by_a_caller, no_collecting
 
 
 def tracked_objects():
@@ -51,17 +51,11 @@ def test_failing_providers_leave_nothing_behind(caplog):
     assert asyncio.run(growth(1_000, include_list=["FAILING"])) < 100
 
 
-class Big:
-    """Something nobody wants to keep."""
-
-
 @pytest.fixture
 def no_collector():
     """Only counting references frees anything."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+    with no_collecting():
+        yield
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -97,8 +91,7 @@ def test_what_stood_in_a_provider_that_failed_goes_with_its_state(waits, caplog)
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.usefixtures("no_collector")
 def test_a_state_holds_on_to_nothing_of_who_composed_it(fails, caplog):
-    variable, made = contextvars.ContextVar("variable"), []
-    runtime = AgentRuntime()
+    runtime, made = AgentRuntime(), []
 
     @runtime.provider("A")
     async def get():
@@ -106,15 +99,8 @@ def test_a_state_holds_on_to_nothing_of_who_composed_it(fails, caplog):
             raise RuntimeError("broken")
         return "a"
 
-    async def caller():
-        made.append(weakref.ref(local := Big()))
-        made.append(weakref.ref(of_the_context := Big()))
-        variable.set(of_the_context)
-        del of_the_context
-        return await runtime.compose_state(f"hello {local}")
-
     async def main():
-        return await asyncio.create_task(caller())
+        return await asyncio.create_task(composed_by_a_caller(runtime, made))
 
     caplog.set_level("CRITICAL")
     state = asyncio.run(main())

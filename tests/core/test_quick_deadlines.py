@@ -9,24 +9,12 @@ import time
 import pytest
 
 from agentctx_nb import Provider
-from tests.core.bounded import FAR, bounded, hangs, quick, runtime_of
-
-
-def run(runtime, **options):
-    return asyncio.run(bounded(runtime.compose_state("hello", **options)))
-
-
-def outcomes(state):
-    return {row.provider: row.outcome for row in state.report}
+from tests.core.bounded import FAR, hangs, holds, outcomes, quick, run, runtime_of
 
 
 async def sleeps():
     await asyncio.sleep(0.01)
     return "slept"
-
-
-async def holds():
-    time.sleep(0.05)  # noqa: ASYNC251  what is tested
 
 
 class Changing:
